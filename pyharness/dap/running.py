@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from pyharness.dap.arguments import Arguments
     from pyharness.dap.session import Session
     from pyharness.dapwire.wire import Message
-    from pyharness.debugger.machine import Request
+    from pyharness.debugger.action import Request
 
 
 @request("continue", needs="change", supportsSingleThreadExecutionRequests=False)

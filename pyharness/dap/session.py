@@ -31,10 +31,11 @@ if TYPE_CHECKING:
     from pyharness.dap.beginning.terminal import InTerminal
     from pyharness.dap.connection import Connection
     from pyharness.dapwire.wire import Message
-    from pyharness.debugger.machine import Request, Stopped
+    from pyharness.debugger.action import Request
     from pyharness.debugger.merged_stack import StackFrame
     from pyharness.debugger.python.side import PythonSide
     from pyharness.debugger.shell import Events, Shell
+    from pyharness.debugger.stop import Stopped
     from pyharness.model.frames import Frame
 
 _NO_PROGRAM = "No program is being debugged."

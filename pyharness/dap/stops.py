@@ -9,8 +9,8 @@ from pyharness.debugger.native.signals import NativeSignals
 
 if TYPE_CHECKING:
     from pyharness.dap.session import Session
-    from pyharness.debugger.machine import Stopped
     from pyharness.debugger.shell import Shell
+    from pyharness.debugger.stop import Stopped
     from pyharness.model.frames import Frame
     from pyharness.protocol.mi import WatchHit
 

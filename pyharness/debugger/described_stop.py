@@ -11,8 +11,8 @@ from pyharness.model.source_map import map_of
 from pyharness.model.stops import Stop
 
 if TYPE_CHECKING:
-    from pyharness.debugger.machine import Stopped
     from pyharness.debugger.shell import Shell
+    from pyharness.debugger.stop import Stopped
     from pyharness.protocol.mi import Armed
 
 

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from pyharness.debugger.breakpoint import Breakpoint
-    from pyharness.debugger.machine import Stopped
     from pyharness.debugger.native.side import NativeSide
+    from pyharness.debugger.stop import Stopped
     from pyharness.model.errors import HarnessError
     from pyharness.protocol.channel import Child
 

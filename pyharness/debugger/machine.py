@@ -7,136 +7,29 @@ from __future__ import annotations
 
 from collections import deque
 from dataclasses import replace
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal
 
+from pyharness.debugger.action import (
+    Action,
+    AgentArm,
+    AgentDisarm,
+    Arm,
+    ArmReturn,
+    Disarm,
+    Leave,
+    Native,
+    Python,
+    Start,
+)
+from pyharness.debugger.stop import PythonStopped, Stopped
 from pyharness.model.frozen import frozen
 
 if TYPE_CHECKING:
     from collections.abc import Collection
 
+    from pyharness.debugger.action import Request
     from pyharness.debugger.breakpoint import Breakpoint
-
-Language = Literal["python", "native", "start"]
-Request = Literal["continue", "into", "into_native", "over", "out", "instruction", "into_instruction"]
-NativeReason = Literal["breakpoint", "arrived", "stepped", "signal", "pause", "data breakpoint", "exception"]
-
-
-# --- events -----------------------------------------------------------------------------------------------------------
-
-
-@frozen
-class PythonStopped:
-    """debugpy stopped a thread."""
-
-    thread: int
-    reason: str
-    """debugpy's own: step, breakpoint, exception, pause, ..."""
-    called_back: bool = False
-    """Whether the thread is in code that native code has called since ``AgentArm``."""
-
-
-@frozen
-class NativeStopped:
-    """gdb stopped a thread."""
-
-    thread: int
-    reason: NativeReason
-    """``arrived``: at a function that *into* armed; ``stepped``: gdb's own step ended."""
-    in_user_code: bool = True
-    breakpoint: Breakpoint | None = None
-    """The one that was hit."""
-    inlined: bool = False
-    """Whether the thread is in a library's code that is inlined into a function of the user's."""
-
-
-@frozen
-class Stopped:
-    """What the client is told."""
-
-    thread: int
-    language: Literal["python", "native"]
-    reason: Literal["breakpoint", "step", "signal", "exception", "entry", "pause", "data breakpoint", "goto"]
-    ran_nothing: bool = False
-    """An *into* ended at a Python line because that line ran no function of the user's."""
-    breakpoint: Breakpoint | None = None
-    """The one that was hit, of those that gdb knows; debugpy does not say which."""
-
-
-# --- actions ----------------------------------------------------------------------------------------------------------
-
-
-@frozen
-class Start:
-    """Let the program begin; with ``stop`` it halts at the user's first line."""
-
-    stop: bool = False
-
-
-@frozen
-class Arm:
-    """Break at every native function of the user's, on this thread."""
-
-    thread: int
-
-
-@frozen
-class ArmReturn:
-    """Break where native code of the user's goes on that called the Python code of this thread, if there is any."""
-
-    thread: int
-
-
-@frozen
-class Disarm:
-    """Take these breakpoints away."""
-
-
-@frozen
-class Python:
-    """A DAP request that resumes: continue, next, stepIn, stepOut."""
-
-    thread: int
-    command: Literal["continue", "next", "stepIn", "stepOut"]
-
-
-@frozen
-class Native:
-    """gdb resumes one thread: to run on, or to the next line."""
-
-    thread: int
-    command: Literal["continue", "next", "nexti", "stepi"]
-
-
-@frozen
-class Leave:
-    """Run on to whoever called the user's native code: another native frame of theirs, or their next Python line.
-
-    With ``pending``, debugpy is to stop at that line already.
-    """
-
-    thread: int
-    pending: bool = False
-
-
-@frozen
-class AgentArm:
-    """Have debugpy stop at the next Python line of this thread (through the agent).
-
-    The line is the caller's, or one of a function that native code calls meanwhile.
-    """
-
-    thread: int
-
-
-@frozen
-class AgentDisarm:
-    """Have debugpy forget a step that is still pending on this thread (through the agent)."""
-
-    thread: int
-
-
-Event: TypeAlias = PythonStopped | NativeStopped
-Action: TypeAlias = Start | Arm | ArmReturn | Disarm | Python | Native | Leave | AgentArm | AgentDisarm
+    from pyharness.debugger.stop import Event
 
 _PYTHON_COMMANDS: dict[Request, Literal["continue", "next", "stepIn", "stepOut"]] = {
     "continue": "continue",

@@ -15,14 +15,16 @@ from pyharness.protocol.channel import Ready
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
-    from pyharness.debugger import machine as m
+    from pyharness.debugger.action import Action, Request
     from pyharness.debugger.breakpoint import Breakpoint
     from pyharness.debugger.changed_sources import ChangedSources
     from pyharness.debugger.failed_conditions import FailedCondition
+    from pyharness.debugger.machine import Machine
     from pyharness.debugger.native.side import NativeSide
     from pyharness.debugger.python.side import PythonSide
     from pyharness.debugger.starting.target import Process
-    from pyharness.protocol.agent import Request
+    from pyharness.debugger.stop import Stopped
+    from pyharness.protocol.agent import Request as AgentRequest
     from pyharness.protocol.mi import Armed
     from pyharness.protocol.question import Answer
 
@@ -40,7 +42,7 @@ class Shell(ABC):
     process: Process
     sources: ChangedSources
 
-    def __init__(self, machine: m.Machine, python: PythonSide, events: Events, listener: Listener | None) -> None:
+    def __init__(self, machine: Machine, python: PythonSide, events: Events, listener: Listener | None) -> None:
         self._events = events
         self._listener = listener or Listener()
         self.machine = machine
@@ -63,7 +65,7 @@ class Shell(ABC):
         """Why the program has no agent; empty where it has one."""
         self._left = False
         """Whoever waits for a stop is to wait no longer."""
-        self._told: m.Stopped | None = None
+        self._told: Stopped | None = None
         """The stop that the listener was told of."""
         self._told_once: set[str] = set()
 
@@ -119,7 +121,7 @@ class Shell(ABC):
 
     # --- what goes out ------------------------------------------------------------------------------------------------
 
-    def go(self, request: m.Request, late: Callable[[], None] | None = None) -> m.Stopped | None:
+    def go(self, request: Request, late: Callable[[], None] | None = None) -> Stopped | None:
         """Do what the client asks and wait for the next stop; ``None`` at the program's end. ``late`` is for `pump`."""
         self.catch_up()
         if self.exit_code is None:
@@ -127,7 +129,7 @@ class Shell(ABC):
         self.pump(lambda: self.machine.focus is not None, late)
         return self.machine.focus if self.exit_code is None else None
 
-    def begin(self, request: m.Request) -> None:
+    def begin(self, request: Request) -> None:
         """Do what the client asks; where that cannot even begin, the program still stands where it did."""
         focus = self.machine.focus
         try:
@@ -141,7 +143,7 @@ class Shell(ABC):
             raise
         self._tell_stop()
 
-    def _begin(self, actions: list[m.Action]) -> None:
+    def _begin(self, actions: list[Action]) -> None:
         """Do all of them before another thread's stop is told: it would end a step that is only half begun."""
         self.machine.beginning = True
         try:
@@ -190,7 +192,7 @@ class Shell(ABC):
         """What fails because the program has just ended is no failure; ``exit_code`` is set then."""
 
     @abstractmethod
-    def perform(self, actions: list[m.Action]) -> None:
+    def perform(self, actions: list[Action]) -> None:
         """Do what the machine says, in its order."""
 
     @property
@@ -199,7 +201,7 @@ class Shell(ABC):
         """What the last *into* armed."""
 
     @abstractmethod
-    def ask_agent(self, thread: int, request: Request[Answer]) -> Answer | None:
+    def ask_agent(self, thread: int, request: AgentRequest[Answer]) -> Answer | None:
         """Ask the agent on a stopped thread; ``None`` where the program has no agent."""
 
     @abstractmethod

@@ -20,9 +20,10 @@ from pyharness.prompt.shown.stop_text import Changes, fitted, frame_lines, varia
 from pyharness.session.transcript_text import stop_lines
 
 if TYPE_CHECKING:
+    from pyharness.debugger.action import Request
     from pyharness.debugger.frame_variables import Named
-    from pyharness.debugger.machine import Request, Stopped
     from pyharness.debugger.shell import Shell
+    from pyharness.debugger.stop import Stopped
     from pyharness.model.frames import Frame
     from pyharness.prompt.debuggee import Debuggee
     from pyharness.prompt.points import Point

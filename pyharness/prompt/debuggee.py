@@ -27,10 +27,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from contextlib import AbstractContextManager
 
+    from pyharness.debugger.action import Request
     from pyharness.debugger.breakpoint import Breakpoint
-    from pyharness.debugger.machine import Request, Stopped
     from pyharness.debugger.native.side import NativeSide
     from pyharness.debugger.shell import Events, Shell
+    from pyharness.debugger.stop import Stopped
     from pyharness.prompt.plan import Plan
     from pyharness.prompt.points import Points
     from pyharness.prompt.screen import Screen

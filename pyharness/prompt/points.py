@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from pyharness.debugger.breakpoint import Breakpoint
-    from pyharness.debugger.machine import Stopped
+    from pyharness.debugger.stop import Stopped
     from pyharness.model.frames import Frame
 
 

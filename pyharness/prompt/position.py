@@ -11,8 +11,8 @@ from pyharness.model.evaluation import checked_level
 from pyharness.model.frames import Frame
 
 if TYPE_CHECKING:
-    from pyharness.debugger.machine import Stopped
     from pyharness.debugger.shell import Shell
+    from pyharness.debugger.stop import Stopped
 
 _TOP = 8
 """Frames that debugpy is asked for where the innermost is wanted: some of them may be ours."""

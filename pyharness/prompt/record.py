@@ -18,7 +18,7 @@ from pyharness.model.where import Where
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from pyharness.debugger.machine import Request
+    from pyharness.debugger.action import Request
     from pyharness.model.stops import Stop
     from pyharness.prompt.plan import Plan
     from pyharness.prompt.points import Point

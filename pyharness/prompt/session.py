@@ -18,8 +18,9 @@ from pyharness.prompt.signals import HUNG_UP, Signals
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from pyharness.debugger.machine import Request, Stopped
+    from pyharness.debugger.action import Request
     from pyharness.debugger.shell import Shell
+    from pyharness.debugger.stop import Stopped
     from pyharness.model.stops import Stop
     from pyharness.prompt.lines.sources import Lines
     from pyharness.prompt.plan import Plan

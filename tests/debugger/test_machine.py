@@ -2,8 +2,10 @@
 
 import pytest
 
-from pyharness.debugger import machine as m
+from pyharness.debugger.action import AgentArm, AgentDisarm, Arm, ArmReturn, Disarm, Leave, Native, Python, Start
 from pyharness.debugger.breakpoint import Breakpoint
+from pyharness.debugger.machine import Machine
+from pyharness.debugger.stop import NativeStopped, PythonStopped, Stopped
 from pyharness.model.where import Where
 
 MAIN, OTHER = 100, 200
@@ -13,76 +15,76 @@ KERNEL = Breakpoint(Where("native", file="kernel.cpp", line=9))
 @pytest.fixture
 def machine():
     """A program that stands at a Python breakpoint on the main thread."""
-    machine = m.Machine()
-    assert machine.request("continue") == [m.Start()]
-    assert machine.handle(m.PythonStopped(MAIN, "breakpoint")) == []
-    assert machine.focus == m.Stopped(MAIN, "python", "breakpoint")
+    machine = Machine()
+    assert machine.request("continue") == [Start()]
+    assert machine.handle(PythonStopped(MAIN, "breakpoint")) == []
+    assert machine.focus == Stopped(MAIN, "python", "breakpoint")
     return machine
 
 
 def into_kernel(machine):
     machine.request("into")
-    machine.handle(m.NativeStopped(MAIN, "arrived"))
+    machine.handle(NativeStopped(MAIN, "arrived"))
 
 
 def test_a_step_before_the_start_asks_for_a_stop_at_the_first_line():
-    machine = m.Machine()
-    assert machine.request("into") == [m.Start(stop=True)]
-    machine.handle(m.PythonStopped(MAIN, "breakpoint"))
-    assert machine.focus == m.Stopped(MAIN, "python", "entry")
+    machine = Machine()
+    assert machine.request("into") == [Start(stop=True)]
+    machine.handle(PythonStopped(MAIN, "breakpoint"))
+    assert machine.focus == Stopped(MAIN, "python", "entry")
 
 
 @pytest.mark.parametrize(("request_", "command"), [("into", "stepIn"), ("into_native", "next")])
 def test_into_arms_both_debuggers_and_the_first_wins(machine, request_, command):
-    assert machine.request(request_) == [m.Arm(MAIN), m.Python(MAIN, command)]
+    assert machine.request(request_) == [Arm(MAIN), Python(MAIN, command)]
     assert machine.focus is None
-    assert machine.handle(m.NativeStopped(MAIN, "arrived")) == [m.Disarm()]
-    assert machine.focus == m.Stopped(MAIN, "native", "step")
+    assert machine.handle(NativeStopped(MAIN, "arrived")) == [Disarm()]
+    assert machine.focus == Stopped(MAIN, "native", "step")
 
 
 def test_into_a_line_without_native_code_ends_at_python_and_says_so(machine):
     machine.request("into")
-    assert machine.handle(m.PythonStopped(MAIN, "step")) == [m.Disarm()]
-    assert machine.focus == m.Stopped(MAIN, "python", "step", ran_nothing=True)
+    assert machine.handle(PythonStopped(MAIN, "step")) == [Disarm()]
+    assert machine.focus == Stopped(MAIN, "python", "step", ran_nothing=True)
 
 
 def test_over_and_out_of_python(machine):
-    assert machine.request("over") == [m.Python(MAIN, "next")]
-    machine.handle(m.PythonStopped(MAIN, "step"))
-    assert machine.request("out") == [m.ArmReturn(MAIN), m.Python(MAIN, "stepOut")]
-    assert machine.handle(m.PythonStopped(MAIN, "step")) == [m.Disarm()]
+    assert machine.request("over") == [Python(MAIN, "next")]
+    machine.handle(PythonStopped(MAIN, "step"))
+    assert machine.request("out") == [ArmReturn(MAIN), Python(MAIN, "stepOut")]
+    assert machine.handle(PythonStopped(MAIN, "step")) == [Disarm()]
 
 
 def test_out_of_python_that_native_code_called_goes_on_until_that_code_is_back(machine):
     machine.request("out")
     machine.returns_to_native(MAIN)
-    assert machine.handle(m.PythonStopped(MAIN, "step")) == [m.Python(MAIN, "next")]
+    assert machine.handle(PythonStopped(MAIN, "step")) == [Python(MAIN, "next")]
     assert machine.focus is None
-    assert machine.handle(m.NativeStopped(MAIN, "arrived")) == [m.Disarm()]
-    assert machine.focus == m.Stopped(MAIN, "native", "step")
-    assert machine.request("continue") == [m.AgentDisarm(MAIN), m.Native(MAIN, "continue")]
+    assert machine.handle(NativeStopped(MAIN, "arrived")) == [Disarm()]
+    assert machine.focus == Stopped(MAIN, "native", "step")
+    assert machine.request("continue") == [AgentDisarm(MAIN), Native(MAIN, "continue")]
 
 
 def test_out_of_a_kernel_leaves_and_ends_at_the_python_line(machine):
     into_kernel(machine)
-    assert machine.request("out") == [m.Leave(MAIN)]
-    machine.handle(m.PythonStopped(MAIN, "breakpoint"))  # debugpy calls a stop that the agent armed a breakpoint
-    assert machine.focus == m.Stopped(MAIN, "python", "step")
+    assert machine.request("out") == [Leave(MAIN)]
+    machine.handle(PythonStopped(MAIN, "breakpoint"))  # debugpy calls a stop that the agent armed a breakpoint
+    assert machine.focus == Stopped(MAIN, "python", "step")
 
 
 def test_stepping_off_the_end_of_a_kernel_leaves_it(machine):
     into_kernel(machine)
-    assert machine.request("over") == [m.AgentArm(MAIN), m.Native(MAIN, "next")]
-    assert machine.handle(m.NativeStopped(MAIN, "stepped", in_user_code=False)) == [m.Leave(MAIN, pending=True)]
+    assert machine.request("over") == [AgentArm(MAIN), Native(MAIN, "next")]
+    assert machine.handle(NativeStopped(MAIN, "stepped", in_user_code=False)) == [Leave(MAIN, pending=True)]
     assert machine.focus is None
-    machine.handle(m.PythonStopped(MAIN, "breakpoint"))
-    assert machine.focus == m.Stopped(MAIN, "python", "step")
+    machine.handle(PythonStopped(MAIN, "breakpoint"))
+    assert machine.focus == Stopped(MAIN, "python", "step")
 
 
 def test_a_step_that_could_not_begin_leaves_the_stop_and_begins_anew(machine):
     into_kernel(machine)
     stop = machine.focus
-    begin = [m.AgentArm(MAIN), m.Native(MAIN, "next")]
+    begin = [AgentArm(MAIN), Native(MAIN, "next")]
     assert machine.request("over") == begin
     machine.stays(stop)
     assert machine.focus == stop
@@ -92,7 +94,7 @@ def test_a_step_that_could_not_begin_leaves_the_stop_and_begins_anew(machine):
 def test_a_step_that_could_not_begin_lets_another_stop_wait(machine):
     into_kernel(machine)
     stop = machine.focus
-    machine.handle(m.NativeStopped(MAIN + 1, "breakpoint", breakpoint=KERNEL))
+    machine.handle(NativeStopped(MAIN + 1, "breakpoint", breakpoint=KERNEL))
     machine.request("over", [KERNEL])
     other = machine.focus
     assert other.thread == MAIN + 1
@@ -105,77 +107,77 @@ def test_a_step_that_could_not_begin_lets_another_stop_wait(machine):
 def test_a_native_line_step_stays_in_the_users_code(machine):
     into_kernel(machine)
     machine.request("over")
-    assert machine.handle(m.NativeStopped(MAIN, "stepped")) == []
-    assert machine.focus == m.Stopped(MAIN, "native", "step")
+    assert machine.handle(NativeStopped(MAIN, "stepped")) == []
+    assert machine.focus == Stopped(MAIN, "native", "step")
 
 
 def test_a_step_goes_on_through_what_is_inlined_to_a_line_of_the_users(machine):
     machine.request("into")
-    assert machine.handle(m.NativeStopped(MAIN, "arrived", inlined=True)) == [m.Arm(MAIN), m.Native(MAIN, "next")]
-    assert machine.handle(m.NativeStopped(MAIN, "stepped", inlined=True)) == [m.Arm(MAIN), m.Native(MAIN, "next")]
+    assert machine.handle(NativeStopped(MAIN, "arrived", inlined=True)) == [Arm(MAIN), Native(MAIN, "next")]
+    assert machine.handle(NativeStopped(MAIN, "stepped", inlined=True)) == [Arm(MAIN), Native(MAIN, "next")]
     assert machine.focus is None
-    assert machine.handle(m.NativeStopped(MAIN, "stepped")) == [m.Disarm()]
-    assert machine.focus == m.Stopped(MAIN, "native", "step")
+    assert machine.handle(NativeStopped(MAIN, "stepped")) == [Disarm()]
+    assert machine.focus == Stopped(MAIN, "native", "step")
 
 
 def test_a_loop_of_inlined_code_is_told_in_the_end(machine):
     into_kernel(machine)
     machine.request("over")
     steps = 0
-    while machine.handle(m.NativeStopped(MAIN, "stepped", inlined=True)):
+    while machine.handle(NativeStopped(MAIN, "stepped", inlined=True)):
         steps += 1
     assert steps == 100
-    assert machine.focus == m.Stopped(MAIN, "native", "step")
+    assert machine.focus == Stopped(MAIN, "native", "step")
 
 
 def test_an_instruction_of_inlined_code_is_told(machine):
     into_kernel(machine)
     machine.request("instruction")
-    assert machine.handle(m.NativeStopped(MAIN, "stepped", inlined=True)) == []
-    assert machine.focus == m.Stopped(MAIN, "native", "step")
+    assert machine.handle(NativeStopped(MAIN, "stepped", inlined=True)) == []
+    assert machine.focus == Stopped(MAIN, "native", "step")
 
 
 def test_python_stays_armed_from_one_native_line_to_the_next(machine):
     into_kernel(machine)
-    assert machine.request("over") == [m.AgentArm(MAIN), m.Native(MAIN, "next")]
-    machine.handle(m.NativeStopped(MAIN, "stepped"))
-    assert machine.request("over") == [m.Native(MAIN, "next")]
-    machine.handle(m.NativeStopped(MAIN, "stepped"))
-    assert machine.request("into") == [m.Arm(MAIN), m.Native(MAIN, "next")]
-    machine.handle(m.NativeStopped(MAIN, "arrived"))
-    assert machine.request("out") == [m.Leave(MAIN)]
+    assert machine.request("over") == [AgentArm(MAIN), Native(MAIN, "next")]
+    machine.handle(NativeStopped(MAIN, "stepped"))
+    assert machine.request("over") == [Native(MAIN, "next")]
+    machine.handle(NativeStopped(MAIN, "stepped"))
+    assert machine.request("into") == [Arm(MAIN), Native(MAIN, "next")]
+    machine.handle(NativeStopped(MAIN, "arrived"))
+    assert machine.request("out") == [Leave(MAIN)]
     assert machine.leaves_for_native(MAIN) == []
-    machine.handle(m.NativeStopped(MAIN, "stepped"))
-    assert machine.request("over") == [m.Native(MAIN, "next")]
-    machine.handle(m.NativeStopped(MAIN, "stepped"))
-    assert machine.request("out") == [m.Leave(MAIN)]
+    machine.handle(NativeStopped(MAIN, "stepped"))
+    assert machine.request("over") == [Native(MAIN, "next")]
+    machine.handle(NativeStopped(MAIN, "stepped"))
+    assert machine.request("out") == [Leave(MAIN)]
     machine.leaves_for_python(MAIN)  # it arms it in its own way
-    machine.handle(m.NativeStopped(MAIN, "breakpoint"))
-    assert machine.request("over") == [m.AgentArm(MAIN), m.Native(MAIN, "next")]
-    machine.handle(m.NativeStopped(MAIN, "breakpoint"))
-    assert machine.request("instruction") == [m.Native(MAIN, "nexti")]
-    machine.handle(m.NativeStopped(MAIN, "stepped"))
-    assert machine.request("continue") == [m.AgentDisarm(MAIN), m.Native(MAIN, "continue")]
-    machine.handle(m.NativeStopped(MAIN, "breakpoint"))
-    assert machine.request("over") == [m.AgentArm(MAIN), m.Native(MAIN, "next")]
+    machine.handle(NativeStopped(MAIN, "breakpoint"))
+    assert machine.request("over") == [AgentArm(MAIN), Native(MAIN, "next")]
+    machine.handle(NativeStopped(MAIN, "breakpoint"))
+    assert machine.request("instruction") == [Native(MAIN, "nexti")]
+    machine.handle(NativeStopped(MAIN, "stepped"))
+    assert machine.request("continue") == [AgentDisarm(MAIN), Native(MAIN, "continue")]
+    machine.handle(NativeStopped(MAIN, "breakpoint"))
+    assert machine.request("over") == [AgentArm(MAIN), Native(MAIN, "next")]
 
 
 def test_python_is_armed_anew_after_a_stop_in_python(machine):
     into_kernel(machine)
     machine.request("over")
-    machine.handle(m.PythonStopped(MAIN, "step"))
+    machine.handle(PythonStopped(MAIN, "step"))
     into_kernel(machine)
-    assert machine.request("over") == [m.AgentArm(MAIN), m.Native(MAIN, "next")]
+    assert machine.request("over") == [AgentArm(MAIN), Native(MAIN, "next")]
 
 
 def test_a_step_that_python_could_not_be_told_to_forget_ends_unseen(machine):
     into_kernel(machine)
     machine.request("over")
-    machine.handle(m.NativeStopped(MAIN, "breakpoint"))
-    assert machine.request("continue") == [m.AgentDisarm(MAIN), m.Native(MAIN, "continue")]
+    machine.handle(NativeStopped(MAIN, "breakpoint"))
+    assert machine.request("continue") == [AgentDisarm(MAIN), Native(MAIN, "continue")]
     machine.cannot_disarm(MAIN)
-    assert machine.handle(m.PythonStopped(MAIN, "step")) == [m.Python(MAIN, "continue")]
-    assert machine.handle(m.PythonStopped(MAIN, "step")) == []
+    assert machine.handle(PythonStopped(MAIN, "step")) == [Python(MAIN, "continue")]
+    assert machine.handle(PythonStopped(MAIN, "step")) == []
     assert machine.focus is not None
 
 
@@ -183,95 +185,95 @@ def test_a_step_that_python_could_not_be_told_to_forget_ends_unseen(machine):
 def test_code_that_native_code_calls_back_is_run_through(machine, request_):
     into_kernel(machine)
     machine.request("over")
-    machine.handle(m.NativeStopped(MAIN, "stepped"))
+    machine.handle(NativeStopped(MAIN, "stepped"))
     machine.request(request_)
-    assert machine.handle(m.PythonStopped(MAIN, "step", called_back=True)) == [m.Python(MAIN, "stepOut")]
-    assert machine.handle(m.PythonStopped(MAIN, "step")) == [m.Python(MAIN, "next")]
+    assert machine.handle(PythonStopped(MAIN, "step", called_back=True)) == [Python(MAIN, "stepOut")]
+    assert machine.handle(PythonStopped(MAIN, "step")) == [Python(MAIN, "next")]
     assert machine.focus is None
-    machine.handle(m.NativeStopped(MAIN, "stepped"))
-    assert machine.focus == m.Stopped(MAIN, "native", "step")
-    assert machine.request("continue") == [m.AgentDisarm(MAIN), m.Native(MAIN, "continue")]
+    machine.handle(NativeStopped(MAIN, "stepped"))
+    assert machine.focus == Stopped(MAIN, "native", "step")
+    assert machine.request("continue") == [AgentDisarm(MAIN), Native(MAIN, "continue")]
 
 
 def test_a_breakpoint_in_code_that_native_code_calls_back_is_told(machine):
     into_kernel(machine)
     machine.request("over")
-    assert machine.handle(m.PythonStopped(MAIN, "breakpoint", called_back=True)) == []
+    assert machine.handle(PythonStopped(MAIN, "breakpoint", called_back=True)) == []
     assert machine.focus is not None
 
 
 def test_into_stops_in_code_that_native_code_calls_back(machine):
     into_kernel(machine)
     machine.request("into")
-    assert machine.handle(m.PythonStopped(MAIN, "step", called_back=True)) == [m.Disarm()]
-    assert machine.focus == m.Stopped(MAIN, "python", "step")
+    assert machine.handle(PythonStopped(MAIN, "step", called_back=True)) == [Disarm()]
+    assert machine.focus == Stopped(MAIN, "python", "step")
 
 
 def test_into_from_native_code_arms_native_functions_and_python_callbacks(machine):
     into_kernel(machine)
-    assert machine.request("into") == [m.AgentArm(MAIN), m.Arm(MAIN), m.Native(MAIN, "next")]
-    assert machine.handle(m.PythonStopped(MAIN, "step")) == [m.Disarm()]
+    assert machine.request("into") == [AgentArm(MAIN), Arm(MAIN), Native(MAIN, "next")]
+    assert machine.handle(PythonStopped(MAIN, "step")) == [Disarm()]
 
 
 def test_continue_from_a_kernel_forgets_the_python_step_it_came_by(machine):
     into_kernel(machine)
-    assert machine.request("continue") == [m.AgentDisarm(MAIN), m.Native(MAIN, "continue")]
+    assert machine.request("continue") == [AgentDisarm(MAIN), Native(MAIN, "continue")]
 
 
 def test_continue_from_a_native_breakpoint_has_no_python_step_to_forget(machine):
     machine.request("continue")
-    machine.handle(m.NativeStopped(MAIN, "breakpoint"))
-    assert machine.request("continue") == [m.Native(MAIN, "continue")]
+    machine.handle(NativeStopped(MAIN, "breakpoint"))
+    assert machine.request("continue") == [Native(MAIN, "continue")]
 
 
 def test_a_stop_of_another_thread_waits_in_line(machine):
     into_kernel(machine)
-    assert machine.handle(m.NativeStopped(OTHER, "breakpoint")) == []
+    assert machine.handle(NativeStopped(OTHER, "breakpoint")) == []
     assert machine.focus.thread == MAIN
-    assert machine.request("continue")[-1] == m.Native(MAIN, "continue")
-    assert machine.focus == m.Stopped(OTHER, "native", "breakpoint")
+    assert machine.request("continue")[-1] == Native(MAIN, "continue")
+    assert machine.focus == Stopped(OTHER, "native", "breakpoint")
 
 
 def test_a_breakpoint_of_another_thread_ends_a_step(machine):
     machine.request("into")
-    assert machine.handle(m.NativeStopped(OTHER, "breakpoint")) == [m.Disarm()]
-    assert machine.focus == m.Stopped(OTHER, "native", "breakpoint")
+    assert machine.handle(NativeStopped(OTHER, "breakpoint")) == [Disarm()]
+    assert machine.focus == Stopped(OTHER, "native", "breakpoint")
 
 
 def test_a_crash_during_a_step_is_told_as_a_signal(machine):
     machine.request("over")
-    machine.handle(m.NativeStopped(MAIN, "signal"))
-    assert machine.focus == m.Stopped(MAIN, "native", "signal")
+    machine.handle(NativeStopped(MAIN, "signal"))
+    assert machine.focus == Stopped(MAIN, "native", "signal")
 
 
 @pytest.mark.parametrize("reason", ["data breakpoint", "exception"])
 def test_a_native_stop_of_another_kind_is_told_as_what_it_is(machine, reason):
     machine.request("into")
-    assert machine.handle(m.NativeStopped(MAIN, reason, in_user_code=False)) == [m.Disarm()]
-    assert machine.focus == m.Stopped(MAIN, "native", reason)
+    assert machine.handle(NativeStopped(MAIN, reason, in_user_code=False)) == [Disarm()]
+    assert machine.focus == Stopped(MAIN, "native", reason)
 
 
 @pytest.mark.parametrize(("request_", "command"), [("instruction", "nexti"), ("into_instruction", "stepi")])
 def test_a_step_of_one_instruction_ends_where_it_ends(machine, request_, command):
     into_kernel(machine)
-    assert machine.request(request_) == [m.Native(MAIN, command)]
-    assert machine.handle(m.NativeStopped(MAIN, "stepped", in_user_code=False)) == []
-    assert machine.focus == m.Stopped(MAIN, "native", "step")
+    assert machine.request(request_) == [Native(MAIN, command)]
+    assert machine.handle(NativeStopped(MAIN, "stepped", in_user_code=False)) == []
+    assert machine.focus == Stopped(MAIN, "native", "step")
 
 
 def test_a_step_of_one_instruction_in_python_is_a_line(machine):
-    assert machine.request("instruction") == [m.Python(MAIN, "next")]
+    assert machine.request("instruction") == [Python(MAIN, "next")]
 
 
 def test_a_breakpoint_inside_the_stepped_line_is_told_as_a_breakpoint(machine):
     machine.request("over")
-    machine.handle(m.PythonStopped(MAIN, "breakpoint"))
-    assert machine.focus == m.Stopped(MAIN, "python", "breakpoint")
+    machine.handle(PythonStopped(MAIN, "breakpoint"))
+    assert machine.focus == Stopped(MAIN, "python", "breakpoint")
 
 
 def test_letting_go_leaves_nothing_armed(machine):
     into_kernel(machine)
-    assert machine.release() == [m.AgentDisarm(MAIN)]
+    assert machine.release() == [AgentDisarm(MAIN)]
     assert machine.focus is None
 
 

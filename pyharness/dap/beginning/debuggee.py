@@ -28,10 +28,10 @@ if TYPE_CHECKING:
     from pyharness.dap.beginning.plan import Plan
     from pyharness.dap.session import Session
     from pyharness.debugger.breakpoint import Breakpoint
-    from pyharness.debugger.machine import Stopped
     from pyharness.debugger.native.side import NativeSide
     from pyharness.debugger.shell import Events, Shell
     from pyharness.debugger.starting.target import Target
+    from pyharness.debugger.stop import Stopped
     from pyharness.protocol.channel import Child
 
 _LAST_WORDS = 1.0

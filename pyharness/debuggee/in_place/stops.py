@@ -83,10 +83,9 @@ def post_mortem(error: BaseException | TracebackType | None = None) -> None:
 
 def stop_in(frame: FrameType) -> None:
     """Stop at the next line of ``frame``."""
-    ASKED_FILES.add(frame)
     if not _is_here():
         return
-    ASKED_FILES.add(frame)  # pydevd is here now, and is told, too
+    ASKED_FILES.add(frame)  # not before: pydevd is to be told, too
     import pydevd
 
     pydevd.settrace(suspend=True, trace_only_current_thread=True, patch_multiprocessing=False, stop_at_frame=frame)
@@ -101,12 +100,12 @@ def stop_soon() -> None:
 
 def stop_at(error: BaseException | TracebackType) -> None:
     """Stop where ``error`` was raised, until the thread is to go on."""
+    if not _is_here():
+        return
     trace = error if isinstance(error, TracebackType) else error.__traceback__
     while trace is not None:
         ASKED_FILES.add(trace.tb_frame)
         trace = trace.tb_next
-    if not _is_here():
-        return
     if isinstance(error, TracebackType):
         uncaught.stop_at(_of_traceback(error), error)
     else:

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from types import TracebackType
 
-    from pyharness.debugger.machine import Request
+    from pyharness.debugger.action import Request
     from pyharness.debugger.shell import Shell
     from pyharness.debugger.starting.target import Target
     from pyharness.model.frames import Frame

@@ -9,12 +9,13 @@ from dataclasses import field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pyharness.debugger import machine as m
 from pyharness.debugger.changed_sources import ChangedSources
 from pyharness.debugger.core.header import check_core, check_program
 from pyharness.debugger.core.native import IMMOBILE, REOPEN, CoreLostError, CoreNative
+from pyharness.debugger.machine import Machine
 from pyharness.debugger.python.side import PythonSide
 from pyharness.debugger.shell import Shell
+from pyharness.debugger.stop import Stopped
 from pyharness.host.surroundings import Surroundings
 from pyharness.model.errors import HarnessError
 from pyharness.model.frozen import frozen
@@ -24,13 +25,14 @@ if TYPE_CHECKING:
     import socket
     from collections.abc import Callable, Iterator
 
+    from pyharness.debugger.action import Action, Request
     from pyharness.debugger.core.native import OpenedCore
     from pyharness.debugger.listener import Listener
     from pyharness.debugger.native.side import NativeSide
     from pyharness.debugger.python.dap_client import DapClient
     from pyharness.debugger.shell import Events
     from pyharness.debugger.starting.child_processes import ChildProcesses
-    from pyharness.protocol.agent import Request
+    from pyharness.protocol.agent import Request as AgentRequest
     from pyharness.protocol.channel import Go, Hello, Message, Welcome
     from pyharness.protocol.question import Answer
 
@@ -122,7 +124,7 @@ class CoreShell(Shell):
         """A core file is as it was."""
         return REOPEN
 
-    def perform(self, actions: list[m.Action]) -> None:
+    def perform(self, actions: list[Action]) -> None:
         """There are no actions."""
 
     @property
@@ -130,7 +132,7 @@ class CoreShell(Shell):
         """Nothing: no step is made."""
         return Armed()
 
-    def ask_agent(self, thread: int, request: Request[Answer]) -> Answer | None:
+    def ask_agent(self, thread: int, request: AgentRequest[Answer]) -> Answer | None:
         """Nobody is there to be asked."""
         del thread, request
         raise HarnessError(IMMOBILE)
@@ -167,14 +169,14 @@ class CoreShell(Shell):
         self._core.close(let_go=let_go)
 
 
-class CoreMachine(m.Machine):
+class CoreMachine(Machine):
     """Stands at the one stop that there is, once the client has configured."""
 
     def __init__(self, opened: OpenedCore) -> None:
         super().__init__()
-        self._stop = m.Stopped(opened.contents.thread, "native", "signal" if opened.signal else "pause")
+        self._stop = Stopped(opened.contents.thread, "native", "signal" if opened.signal else "pause")
 
-    def request(self, kind: m.Request, enabled: object = ()) -> list[m.Action]:
+    def request(self, kind: Request, enabled: object = ()) -> list[Action]:
         """The first lets the client see it; any other is refused."""
         del kind, enabled
         if self.started:

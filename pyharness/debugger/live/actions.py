@@ -5,14 +5,26 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from pyharness.debugger import machine as m
+from pyharness.debugger.action import (
+    AgentArm,
+    AgentDisarm,
+    Arm,
+    ArmReturn,
+    Disarm,
+    Leave,
+    Native,
+    Python,
+    Start,
+)
 from pyharness.debugger.live.agent import ElsewhereError, GilBlockedError, GilHeldError
 from pyharness.model.errors import HarnessError
-from pyharness.protocol.agent import ArmNextLine, ArmStepIn, Disarm
+from pyharness.protocol.agent import ArmNextLine, ArmStepIn
+from pyharness.protocol.agent import Disarm as ForgetStep
 from pyharness.protocol.channel import Go
 from pyharness.protocol.mi import Armed
 
 if TYPE_CHECKING:
+    from pyharness.debugger.action import Action
     from pyharness.debugger.native.side import NativeSide
     from pyharness.debugger.shell import Shell
     from pyharness.protocol.agent import Request
@@ -49,42 +61,42 @@ class Actions:
         """How many frames of the user's Python a thread had when the agent armed it, once; 0 where it did not."""
         return self._depth.pop(thread, 0)
 
-    def perform(self, actions: list[m.Action], *, has_libraries: bool) -> None:
+    def perform(self, actions: list[Action], *, has_libraries: bool) -> None:
         """Do them in their order; ``has_libraries``: there is native code of the user's."""
         shell = self._shell
         for action in actions:
             match action:
-                case m.Start(stop):
+                case Start(stop):
                     shell.process.answer(Go(stop), shell.asks_to_start)
-                case m.Python(thread, command):
+                case Python(thread, command):
                     shell.python.resume(thread, command)
-                case m.Arm(thread) if shell.native is None and not has_libraries:
+                case Arm(thread) if shell.native is None and not has_libraries:
                     self.armed, self._stepping_into = Armed(), thread  # nothing to arm, unless a library comes
-                case m.Disarm() if shell.native is None:
+                case Disarm() if shell.native is None:
                     self._stepping_into = 0
-                case m.ArmReturn(_) if shell.native is None:
+                case ArmReturn(_) if shell.native is None:
                     pass
                 case _:
                     self._with_gdb(action, shell.attach())
 
-    def _with_gdb(self, action: m.Action, native: NativeSide) -> None:
+    def _with_gdb(self, action: Action, native: NativeSide) -> None:
         match action:
-            case m.Arm(thread):
+            case Arm(thread):
                 self.armed, self._stepping_into = native.stops.arm(thread), thread
-            case m.ArmReturn(thread):
+            case ArmReturn(thread):
                 if native.arm_return(thread, self._shell.python.stdlib):
                     self._shell.machine.returns_to_native(thread)
-            case m.Disarm():
+            case Disarm():
                 self._stepping_into = 0
                 native.stops.disarm()
-            case m.Native(thread, command):
+            case Native(thread, command):
                 native.threads.step(thread, command)
-            case m.Leave(thread, pending):
+            case Leave(thread, pending):
                 self._leave(native, thread, pending=pending)
-            case m.AgentArm(thread):
+            case AgentArm(thread):
                 with suppress(GilBlockedError, ElsewhereError):  # nothing of the main interpreter's runs meanwhile
                     self._depth[thread] = self._armed_by(ArmStepIn(), thread) or 0
-            case m.AgentDisarm(thread):
+            case AgentDisarm(thread):
                 self._forget_python_step(native, thread)
 
     def _armed_by(self, request: Request[Answer], thread: int) -> Answer | None:
@@ -100,7 +112,7 @@ class Actions:
         if native.asking.calls.disarms(thread):
             return
         try:
-            self._shell.ask_agent(thread, Disarm())
+            self._shell.ask_agent(thread, ForgetStep())
         except ElsewhereError:
             return
         except GilHeldError:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from pyharness.debugger import machine as m
 from pyharness.debugger.failed_conditions import FailedCondition
+from pyharness.debugger.stop import PythonStopped
 from pyharness.host.process_state import is_held
 from pyharness.model.errors import DebuggerLostError
 from pyharness.protocol.pydevd import ConditionFailed, PointLogged, Returns, data_in
@@ -59,7 +59,7 @@ class DebugpyEvents:
                 return  # it came about right before it was forgotten: the thread runs, and gdb's stop of it comes
             thread = self._shell.python.thread_of(body["threadId"])
             known = "breakpoint" if reason == _AT_FUNCTION else reason
-            stop = m.PythonStopped(thread, known, self._called_back(thread))
+            stop = PythonStopped(thread, known, self._called_back(thread))
             self._see_return(thread)
             self._shell.perform(self._shell.machine.handle(stop))
 

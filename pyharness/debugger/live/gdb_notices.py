@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pyharness.debugger import machine as m
 from pyharness.debugger.expressions import Expression
 from pyharness.debugger.failed_conditions import FailedCondition
 from pyharness.debugger.native.stop_reasons import number_of
 from pyharness.debugger.native.threads import HELD
+from pyharness.debugger.stop import NativeStopped
 from pyharness.gdbmi.client import GdbError, GdbLostError
 from pyharness.model.conditions import log_message
 from pyharness.model.errors import DebuggerLostError, HarnessError
@@ -90,7 +90,7 @@ class GdbNotices:
         if problem := native.stops.condition_problem(notice, thread):
             self._shell.failed_conditions[thread] = FailedCondition.of_native(hit, problem)
         standing = native.standing(notice, thread) if reason in {"stepped", "arrived"} else "own"
-        stop = m.NativeStopped(thread, reason, standing != "other", hit, inlined=standing == "inlined")
+        stop = NativeStopped(thread, reason, standing != "other", hit, inlined=standing == "inlined")
         self._shell.perform(self._shell.machine.handle(stop))
 
     def _is_users(self, number: int) -> bool:

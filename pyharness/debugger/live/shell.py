@@ -6,7 +6,6 @@ import queue
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
-from pyharness.debugger import machine as m
 from pyharness.debugger.changed_sources import ChangedSources
 from pyharness.debugger.live.actions import Actions
 from pyharness.debugger.live.agent import ask_agent
@@ -19,6 +18,7 @@ from pyharness.debugger.live.op_stops import OpStops
 from pyharness.debugger.live.pausing import Pausing
 from pyharness.debugger.live.program_messages import ProgramMessages
 from pyharness.debugger.live.thread_names import ThreadNames
+from pyharness.debugger.machine import Machine
 from pyharness.debugger.native.in_program.ending import EndedError, crash_of
 from pyharness.debugger.native.prepared_gdb import PreparedGdb
 from pyharness.debugger.python.asking import CrashedError, StuckError
@@ -40,13 +40,14 @@ from pyharness.protocol.channel import Go
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
+    from pyharness.debugger.action import Action, Request
     from pyharness.debugger.breakpoint import Breakpoint
     from pyharness.debugger.listener import Listener
     from pyharness.debugger.native.side import NativeSide
     from pyharness.debugger.shell import Events
     from pyharness.debugger.starting.target import Target
     from pyharness.gdbmi.records import Notice
-    from pyharness.protocol.agent import Request
+    from pyharness.protocol.agent import Request as AgentRequest
     from pyharness.protocol.mi import Armed
     from pyharness.protocol.question import Answer
 
@@ -76,7 +77,7 @@ class LiveShell(Shell):
         command.check()
         heard: Events = events or queue.SimpleQueue()
         python = PythonSide(lambda event: heard.put(("debugpy", event)))
-        super().__init__(m.Machine(), python, heard, listener)
+        super().__init__(Machine(), python, heard, listener)
         self._progress = progress
         self._late = _NOT_BEGUN if command.ours else _NOT_HEARD
         self._gdb = PreparedGdb(self._hear_gdb, UserCode.of(included))
@@ -221,12 +222,12 @@ class LiveShell(Shell):
             self.python.post(command, arguments)
         return {}
 
-    def perform(self, actions: list[m.Action]) -> None:
+    def perform(self, actions: list[Action]) -> None:
         """Do what the machine says, in its order."""
         if actions:
             self._actions.perform(actions, has_libraries=self.loaded_user_libraries)
 
-    def begin(self, request: m.Request) -> None:
+    def begin(self, request: Request) -> None:
         """Do what the client asks; debugpy may have left a program that a native stop kept from its end."""
         super().begin(request)
         if self.machine.focus is None:
@@ -246,7 +247,7 @@ class LiveShell(Shell):
         """What the last *into* armed."""
         return self._actions.armed
 
-    def ask_agent(self, thread: int, request: Request[Answer]) -> Answer | None:
+    def ask_agent(self, thread: int, request: AgentRequest[Answer]) -> Answer | None:
         """Ask the agent on a stopped thread; ``None`` where the program has none, or none any more."""
         return ask_agent(self.attach(), thread, request, lambda: self.machine.standing, self._turn)
 

@@ -11,8 +11,8 @@ from pyharness.protocol import mi
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from pyharness.debugger.machine import Stopped
     from pyharness.debugger.shell import Shell
+    from pyharness.debugger.stop import Stopped
 
 
 _OWN = "pydevd"

@@ -10,9 +10,9 @@ from pyharness.protocol import mi
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from pyharness.debugger.machine import NativeReason
     from pyharness.debugger.native.in_program.asking import NativeAsking
     from pyharness.debugger.native.threads import NativeThreads
+    from pyharness.debugger.stop import NativeReason
     from pyharness.gdbmi.records import Notice
 
 _STEP_ENDS = {"end-stepping-range", "function-finished", "location-reached"}

@@ -15,7 +15,7 @@ from pyharness.prompt.registry import command
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pyharness.debugger.machine import Request
+    from pyharness.debugger.action import Request
     from pyharness.debugger.merged_stack import StackFrame
     from pyharness.model.frames import Frame
     from pyharness.model.where import Where

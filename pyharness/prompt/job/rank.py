@@ -13,7 +13,8 @@ from pyharness.prompt.session import Session
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from pyharness.debugger.machine import Request, Stopped
+    from pyharness.debugger.action import Request
+    from pyharness.debugger.stop import Stopped
     from pyharness.model.stops import Stop
     from pyharness.prompt.debuggee import Debuggee
     from pyharness.prompt.job.speaking import Speaking
