@@ -19,7 +19,7 @@ from importlib.machinery import SourceFileLoader, SourcelessFileLoader
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn, cast
 
-from pyharness.debuggee import apart, inspected
+from pyharness.debuggee import apart, collector, inspected
 from pyharness.debuggee.link.ptracer import allow_ptrace
 from pyharness.debuggee.unpatched import socket
 from pyharness.host.folders import current_folder
@@ -160,6 +160,7 @@ def run(
     from pyharness.debuggee.pydevd.frames import unseen
     from pyharness.debuggee.pydevd.stops import uncaught
 
+    collector.go_on()
     module = types.ModuleType("__main__")
     code = _load_module(options.script, module) if options.module else _load_file(options.script, module)
     sys.argv = [(options.module and module.__file__) or options.script, *options.arguments]

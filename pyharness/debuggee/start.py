@@ -59,7 +59,7 @@ def _found() -> "Callable[[], int | None]":
     if not getattr(sys.flags, "safe_path", False):
         del sys.path[0]
     sys.path.insert(0, packages)
-    from pyharness.debuggee import apart, inspected  # noqa: F401  (now: the program may empty sys.modules)
+    from pyharness.debuggee import apart, collector, inspected  # noqa: F401  (now: the program may empty sys.modules)
 
     sys.path.remove(packages)
     apart.begin(_AT_START)
@@ -68,6 +68,7 @@ def _found() -> "Callable[[], int | None]":
     program = sys.argv.pop(1)
     if program in _WITHOUT_THEIRS:
         apart.put_named_last()
+        collector.wait()
     if program == "verb":
         import json
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import importlib
 import os
 from importlib.machinery import EXTENSION_SUFFIXES
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -106,6 +105,8 @@ def _unusable(name: str, error: ImportError) -> HarnessError:
 
 
 def _torch_version() -> str:
+    from importlib.metadata import PackageNotFoundError, version  # 60 modules that no program needs for its start
+
     try:
         return version("torch")
     except PackageNotFoundError:

@@ -38,6 +38,11 @@ class Libraries:
         self.paths: list[str] = []
         """The user's, in the order in which they came."""
 
+    def expects(self) -> None:
+        """Have gdb get ready beside the program's own start where crashes are wanted: most programs load libraries."""
+        if self._crashes:
+            self._gdb.begin()
+
     def begins(self) -> None:
         """Have gdb there before initializers of the user's first library run, where it is wanted."""
         if self._wants_native and not self._shell.native:

@@ -87,6 +87,7 @@ class ProgramMessages:
         self._lifetime.begins(hello.executable, process.pid)
         shell.lack, shell.breakpoints.rank = hello.lack, hello.rank
         self._gdb.set_up(agent=hello.agent, guarded=hello.guard)
+        self._libraries.expects()
         package = f"{process.packages['pyharness']}/pyharness"
         shell.python.connect(link, process.pid, package, self._gdb.user_code, hello.stdlib)
         shell.python.number_of = process.surroundings.thread

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import secrets
 import socket
 import struct
 from typing import TYPE_CHECKING, Any
@@ -29,7 +28,7 @@ _NOT_FOUND = (
 
 def inject(pid: int, seconds: float) -> Handle:
     """The handle under which process ``pid`` listens from now on; ``HarnessError`` where it cannot come to that."""
-    name = f"pyharness-{os.getpid()}-{secrets.token_hex(8)}"
+    name = f"pyharness-{os.getpid()}-{os.urandom(8).hex()}"
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as door:
         door.bind("\0" + name)
         door.listen(4)

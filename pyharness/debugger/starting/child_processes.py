@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import secrets
 import select
 import socket
 import struct
@@ -40,7 +39,7 @@ class ChildProcesses:
         ranks: tuple[int, ...] | None = None,
     ) -> None:
         self._on_message = on_message
-        self._name = f"pyharness-{os.getpid()}-{secrets.token_hex(8)}"
+        self._name = f"pyharness-{os.getpid()}-{os.urandom(8).hex()}"
         with streams_held():
             self._listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
             self._wake, self._sleeper = socket.socketpair()
