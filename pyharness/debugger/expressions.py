@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 _CXX = "Give a C++ expression of this frame, a register as $rax"
 _NO_SYMBOL = re.compile(r"(?:^|cannot be evaluated here: )No symbol ")
+_UNTYPED = "has unknown"
+"""What gdb says of a function of a library without debug information: ``time`` is most likely Python's."""
 _RAISED = re.compile(r"([\w.]+)(?:: |$)")
 _NOT_PYTHONS = {"NameError", "SyntaxError"}
 """What Python raises where the expression is none of its own."""
@@ -78,6 +80,8 @@ def value_of(
             return Value(known.evaluate(shown.thread, shown.level, text, whole=manner != "glance"))
         except HarnessError as error:
             refused = error
+    if refused and text.isidentifier() and is_known(text, refused.message) and _UNTYPED not in refused.message:
+        raise refused  # C++ has the name, whatever Python calls so
     focus = shell.machine.focus
     may_be_python = language == "python" or (manner == "whole" and isinstance(refused, NoValueError))
     stands = focus is not None and focus.language == "native" and focus.thread == shown.thread

@@ -60,6 +60,30 @@ def test_overflow_in_bfloat16():
     assert found(nan_sources.overflow, values=("nan",)) is None
 
 
+_EMPTY = torch.arange(4.0, requires_grad=True)[torch.arange(4.0) > 10]
+
+
+@pytest.mark.parametrize(
+    "reduce",
+    [
+        torch.mean,
+        torch.var,
+        torch.median,
+        lambda empty: torch.nn.functional.mse_loss(empty, empty),
+        lambda empty: torch.nn.functional.l1_loss(empty, empty.detach()),
+        lambda empty: torch.nn.functional.cross_entropy(empty[:, None], empty.long()),
+        lambda empty: empty.double().reshape(3, 0).mean(1),
+    ],
+    ids=["mean", "var", "median", "mse_loss", "l1_loss", "cross_entropy", "double"],
+)
+def test_of_nothing_it_is_made(reduce):
+    finding = found(lambda: reduce(_EMPTY))
+    assert finding.made
+    empty = [given for given in finding.inputs if 0 in given.info.shape]
+    lines = [line.text for line in finding_lines(finding)]
+    assert sum(line.endswith("  empty") for line in lines) == len(empty)
+
+
 def test_in_a_worker_thread():
     errors = []
     finding = found(lambda: nan_sources.in_worker(errors))

@@ -81,6 +81,7 @@ void keep_all(const Things&... things) {
   std::function<int(int)> no_call;
   std::unique_ptr<Shape> shape = std::make_unique<Square>();
   std::unique_ptr<Shape> no_shape;
+  [[maybe_unused]] std::nullptr_t nowhere = nullptr;
   std::shared_ptr<int> shared = std::make_shared<int>(7);
   std::weak_ptr<int> weak = shared;
   std::weak_ptr<int> expired;
@@ -123,7 +124,7 @@ void keep_all(const Things&... things) {
   keep_all(text, empty, long_text, view, wide, numbers, flags, words, fixed);
   keep_all(ages, rates, some, waiting, chain, pair, triple, no_tuple, maybe);
   keep_all(nothing, either, whatever, call, with_state, no_call, shape);
-  keep_all(no_shape, shared, weak, expired, reference, delay, seconds, date);
+  keep_all(no_shape, nowhere, shared, weak, expired, reference, delay, seconds, date);
   keep_all(since_boot, path, count, done, rate, turned, mutex, free_mutex);
   keep_all(guard, later, again, readers, ends, worker, no_thread, corrupt);
   keep_all(corrupt_pointer, corrupt_vector, corrupt_function); // @look

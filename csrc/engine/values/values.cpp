@@ -209,6 +209,9 @@ bool is_there(const at::Tensor& tensor) {
     return true;
   }
   const auto* impl = tensor.unsafeGetTensorImpl();
+  if (impl->numel() == 0) {
+    return true; // it needs none
+  }
   const auto elements = impl->is_non_overlapping_and_dense()
       ? impl->storage_offset() + impl->numel()
       : impl->storage_offset() + extent(*impl);
@@ -220,6 +223,9 @@ bool is_there(const at::Tensor& tensor) {
 // What most tensors of a small model are, without more ado.
 bool is_small_and_clean(const at::Tensor& tensor, const WantedValues& wanted) {
   const auto* impl = tensor.unsafeGetTensorImpl();
+  if (impl->numel() == 0) {
+    return true;
+  }
   const auto type = tensor.scalar_type();
   const Format* format = format_of(type);
   const auto bytes =

@@ -12,7 +12,7 @@ from pyharness.ingdb.stack.locals import live_symbols
 from pyharness.ingdb.variables import op_values
 from pyharness.ingdb.variables.assign import assigned_variable
 from pyharness.ingdb.variables.items import Content, Item, Listed
-from pyharness.ingdb.variables.native import native_item, shortened
+from pyharness.ingdb.variables.native import is_null_pointer, native_item, null_pointer, shortened
 from pyharness.ingdb.variables.python import python_item
 from pyharness.model.user_code import is_user_source
 from pyharness.model.variable import Variable
@@ -79,7 +79,9 @@ class Symbols(Content):
         try:
             value = symbol.value(self._frame)
         except (gdb.error, ValueError) as error:
-            return Item(Variable(symbol.name, f"<{error}>", str(symbol.type), note=str(error)))
+            if is_null_pointer(symbol.type):
+                return null_pointer(symbol)
+            return Item(Variable(symbol.name, f"<{error}>", str(symbol.type)))
         return native_item(symbol.name, value, symbol.name)
 
     def assign(self, name: str, value: str) -> Item:
@@ -134,7 +136,7 @@ def _register(frame: gdb.Frame, name: str) -> Item:
         value = frame.read_register(name)
         text = value.format_string(format="x") if value.type.code == gdb.TYPE_CODE_INT else value.format_string()
     except (gdb.error, ValueError) as error:
-        return Item(Variable(name, f"<{error}>", note=str(error)))
+        return Item(Variable(name, f"<{error}>"))
     return Item(Variable(name, shortened(text), str(value.type), evaluate=f"${name}"))
 
 

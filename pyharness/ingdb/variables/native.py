@@ -39,6 +39,7 @@ _MAX_WALK = 10_000
 """Elements of a container that can only be counted by walking through it."""
 _COUNTED = re.compile(r"(?:of length|with) (\d+)")
 _PYTHON_OBJECT = re.compile(r"(?:const )?(?:struct )?(?:PyObject|_object) \*(?: const)?")
+_NULL_POINTERS = {"decltype(nullptr)", "nullptr_t", "std::nullptr_t"}
 _CLASSES = frozenset({gdb.TYPE_CODE_STRUCT, gdb.TYPE_CODE_UNION})
 
 
@@ -49,8 +50,18 @@ def native_item(name: str, value: gdb.Value, evaluate: str | None = None) -> Ite
             return _item(name, value, evaluate)
     except gdb.error as error:
         if not value.is_optimized_out:
-            return Item(Variable(name, f"<{error}>", str(value.type), evaluate=evaluate, note=str(error)))
+            return Item(Variable(name, f"<{error}>", str(value.type), evaluate=evaluate))
     return Item(Variable(name, "<optimized out>", str(value.type), note="the compiler keeps it nowhere here"))
+
+
+def is_null_pointer(kind: gdb.Type) -> bool:
+    """Whether it is ``std::nullptr_t``, of which gdb takes no value: it knows no size of it."""
+    return str(plain_type(kind)) in _NULL_POINTERS
+
+
+def null_pointer(symbol: gdb.Symbol) -> Item:
+    """The one value that a variable of ``std::nullptr_t`` has."""
+    return Item(Variable(symbol.name, "nullptr", str(symbol.type), evaluate=symbol.name))
 
 
 def _is_lost(value: gdb.Value) -> bool:

@@ -14,7 +14,7 @@ from pyharness.ingdb.settings import temporarily
 from pyharness.ingdb.variables import data_pointers, op_values, slices, tensor_parts
 from pyharness.ingdb.variables.items import Item
 from pyharness.ingdb.variables.kernel import kernel_item
-from pyharness.ingdb.variables.native import native_item
+from pyharness.ingdb.variables.native import is_null_pointer, native_item, null_pointer
 from pyharness.model.errors import HarnessError
 
 if TYPE_CHECKING:
@@ -41,6 +41,9 @@ def native_value(expression: str, frame: gdb.Frame, *, whole: bool) -> Item:
         item = native_item(expression, found, expression)
         return _whole(item, found) if whole else item
     except gdb.error as error:
+        symbol = gdb.lookup_symbol(expression)[0] if expression.isidentifier() else None
+        if symbol is not None and symbol.type is not None and is_null_pointer(symbol.type):
+            return null_pointer(symbol)
         stop, said = op_values.here(frame), expressions.said(error)
         if stop and said.startswith("No symbol"):  # without symbols of any program gdb says something else of the name
             raise op_values.unknown(stop, expression) from error

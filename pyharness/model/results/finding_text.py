@@ -112,8 +112,12 @@ def _tensors(title: str, tensors: Sequence[CheckedTensor]) -> Iterator[Line]:
     infos = [str(tensor.info) for tensor in tensors]
     widths = max(map(len, names), default=0), max(map(len, infos), default=0)
     for tensor, name, info in zip(tensors, names, infos, strict=True):
-        text = f"  {title:{_TITLE}}  {name:{widths[0]}}  {info:{widths[1]}}  {_statistics(tensor.statistics)}"
+        text = f"  {title:{_TITLE}}  {name:{widths[0]}}  {info:{widths[1]}}  {_contents(tensor)}"
         yield Line(text, "bad" if tensor.bad else "")
+
+
+def _contents(tensor: CheckedTensor) -> str:
+    return "empty" if 0 in tensor.info.shape else _statistics(tensor.statistics)
 
 
 def _statistics(values: ValueStatistics) -> str:
