@@ -146,7 +146,7 @@ def stack():
 
 def compare():
     reused = stack()
-    without = sum(frame.handle is None for frame in backtrace._unwound(gdb.selected_thread(), backtrace.MAX_FRAMES))
+    without = sum(frame.handle is None for frame in backtrace._unwound(gdb.selected_thread(), backtrace._MAX_NATIVE))
     backtrace._tails._known.clear()
     print(f"STEP same={reused == stack()} reused={without}")
 stack()

@@ -203,6 +203,8 @@ class NativeSide:
         self.threads.callers.keep(thread, answer.caller)
         if answer.note:
             self.on_note(answer.note)
+        if answer.left_out:
+            self.on_hint(answer.left_out)
         return answer.frames
 
     def stack_of_running(self, thread: int) -> tuple[Frame, ...]:

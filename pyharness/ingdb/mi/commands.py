@@ -299,7 +299,7 @@ def _stack(request: mi.Stack) -> mi.MergedStack:
     frames = backtrace.merged_stack(select(request.thread), limit=request.limit)
     here = frames[0].address if frames and frames[0].language == "native" and frames[0].file else None
     note = _changed_at(here) or kernel_build.hint_at(innermost()[0]) if here else ""
-    return mi.MergedStack(tuple(frames), _caller_in(frames), note)
+    return mi.MergedStack(tuple(frames), _caller_in(frames), note, backtrace.left_out(frames, request.limit))
 
 
 def _changed_at(address: int) -> str:

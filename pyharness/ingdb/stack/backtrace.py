@@ -20,6 +20,7 @@ from pyharness.ingdb.stack.locals import Variables
 from pyharness.ingdb.stack.tail import StackTails
 from pyharness.model.errors import HarnessError
 from pyharness.model.threads import ThreadStack
+from pyharness.protocol.mi import MAX_FRAMES
 from pyharness.reading.autograd.current import frame_runs_node
 from pyharness.reading.process.mapped_files import without_lines
 from pyharness.reading.process.memory import Memory, UnreadableError
@@ -39,7 +40,8 @@ if TYPE_CHECKING:
     from pyharness.reading.python.layout import Layout
     from pyharness.reading.python.threads import PythonThread
 
-MAX_FRAMES = 1000
+_MAX_NATIVE = 1000
+"""What of a frame gdb reads it works out from the innermost on: more are slow, and are a recursion that runs away."""
 
 _WITH_ADDRESS = {signal.SIGSEGV, signal.SIGBUS, signal.SIGILL, signal.SIGFPE}
 _FATAL = {signal.SIGABRT, signal.SIGQUIT, signal.SIGSYS}
@@ -83,6 +85,15 @@ def thread_stack(
         return _stack(thread, *_python(), limit, variables=variables)
 
 
+def left_out(frames: Sequence[Frame], limit: int) -> str:
+    """What to say of a stack of which not all frames are shown; empty where all are."""
+    if len(frames) >= limit:
+        return f"The stack has more frames: those behind the innermost {limit} are not shown."
+    if sum(frame.language == "native" for frame in frames) >= _MAX_NATIVE:
+        return f"The stack has more native frames: those behind the innermost {_MAX_NATIVE} are not shown."
+    return ""
+
+
 def frames_in_order(
     thread: gdb.InferiorThread, limit: int = MAX_FRAMES, *, handles: bool = True
 ) -> tuple[list[NativeFrame | PythonFrame], Python | None]:
@@ -93,7 +104,7 @@ def frames_in_order(
     python, _note = _python()
     with _same_selection():
         thread.switch()
-        native = list(_native_frames(limit)) if handles else _unwound(thread, limit)
+        native = list(_native_frames(min(limit, _MAX_NATIVE))) if handles else _unwound(thread, min(limit, _MAX_NATIVE))
         loops = [loop for one in _python_threads(python, thread) for loop in one.loops]
     return in_order(native, loops)[:limit], python
 
@@ -150,7 +161,7 @@ def _stack(
     if thread.is_running():
         return ThreadStack(thread.ptid[1], name_of(thread), (), note="it runs")
     thread.switch()
-    native = list(_native_frames(limit)) if variables else _unwound(thread, limit)
+    native = list(_native_frames(min(limit, _MAX_NATIVE))) if variables else _unwound(thread, min(limit, _MAX_NATIVE))
     known = _python_threads(python, thread)
     pythons_name = pythons_name_of(python, known) if python else ""
     loops = [loop for one in known for loop in one.loops]
@@ -161,7 +172,7 @@ def _stack(
         tuple(_op_named(merge(native, loops, _node_of, describe))),
         holds_gil=any(one.holds_gil for one in known),
         signal=_fatal_signal(),
-        note=note or libraries.kept_out() or _without_lines(native, lost or {}) or not_read(native, MAX_FRAMES),
+        note=note or libraries.kept_out() or _without_lines(native, lost or {}) or not_read(native, _MAX_NATIVE),
     )
 
 

@@ -67,14 +67,30 @@ def format_stack(frames: Sequence[Frame], style: Style = PLAIN) -> list[Line]:
         return [line for frame in frames for line in _frame_lines(frame, widths, style)]
     lines: list[Line] = []
     entries = list(_entries(frames, style))
-    for run in runs([_alike(entry) for entry in entries]):
-        shown_first, all_of_it = (_TWICE if run.times > 1 else 1) * run.period, run.period * run.times
-        repeated = entries[run.start : run.start + all_of_it]
-        lines += _entry_lines(repeated[:shown_first], widths, style)
-        if run.times > 1:
-            lines.append(Line(f"{_BELOW}{_again(repeated[: run.period], run.times)}", "dim"))
-            lines += _entry_lines(repeated[-run.period :], widths, style)
+    for each in without_repeats(entries):
+        lines += [again_line(each)] if isinstance(each, str) else _entry_lines([entries[each]], widths, style)
     return _shortened(lines)
+
+
+def without_repeats(entries: Sequence[Frame | str], selected: int = -1) -> Iterator[int | str]:
+    """Which entries of a stack are shown, by their index, and words for those of a recursion that are not.
+
+    Of a recursion these are the first two calls and the last one; the ``selected`` entry is shown in any case.
+    """
+    alike = [(_alike(entry), index == selected) for index, entry in enumerate(entries)]
+    for run in runs(alike):
+        behind = run.start + run.period * run.times
+        if run.times == 1:
+            yield from range(run.start, behind)
+            continue
+        yield from range(run.start, run.start + _TWICE * run.period)
+        yield _again(entries[run.start : run.start + run.period], run.times)
+        yield from range(behind - run.period, behind)
+
+
+def again_line(words: str) -> Line:
+    """The line for frames that are not shown."""
+    return Line(f"{_BELOW}{words}", "dim")
 
 
 def _entries(frames: Sequence[Frame], style: Style) -> Iterator[Frame | str]:
@@ -173,9 +189,14 @@ def _frame_lines(frame: Frame, widths: tuple[int, int], style: Style) -> Iterato
         yield Line(f"{_BELOW}    {name} = {value}")
 
 
-def begins_frame(line: Line) -> bool:
-    """Whether a line of a stack is the first of its frame."""
-    return not line.text.startswith(_BELOW)
+def frame_by_frame(lines: Iterable[Line]) -> list[list[Line]]:
+    """The lines of a whole stack, those of each frame together."""
+    frames: list[list[Line]] = []
+    for line in lines:
+        if not line.text.startswith(_BELOW):
+            frames.append([])
+        frames[-1].append(line)
+    return frames
 
 
 def _cut(text: str, room: int | None) -> str:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from pyharness.model.errors import HarnessError, UsageError
 from pyharness.model.text.stack_format import Style as StackStyle
-from pyharness.model.text.stack_format import begins_frame, format_stack
+from pyharness.model.text.stack_format import again_line, format_stack, frame_by_frame, without_repeats
 from pyharness.model.text.styled_line import in_parts
 from pyharness.prompt.commands.breaking import point_lines
 from pyharness.prompt.position import Position
@@ -36,11 +36,15 @@ def bt(session: Session, rest: str) -> None:
         raise HarnessError("There are no frames.")
     width = len(str(rows[-1][0]))
     frames, columns = [shown.frame for _, shown in rows], session.screen.columns()
-    numbers = iter([number for number, _ in rows])
-    for line in format_stack(frames, StackStyle(full=True, width=columns and columns - width - 1)):
-        number = next(numbers) if begins_frame(line) else ""
-        mark = "→" if number == position.number else " "
-        session.screen.write_lines([line.behind(f"{mark}{number:>{width}}")])
+    lines = frame_by_frame(format_stack(frames, StackStyle(full=True, width=columns and columns - width - 1)))
+    selected = next((index for index, (number, _) in enumerate(rows) if number == position.number), -1)
+    for each in range(len(rows)) if rest else without_repeats(frames, selected):
+        if isinstance(each, str):
+            session.screen.write_lines([again_line(each).behind(" " * (width + 1))])
+            continue
+        head = f"{'→' if each == selected else ' '}{rows[each][0]:>{width}}"
+        first, *others = lines[each]
+        session.screen.write_lines([first.behind(head), *(line.behind(" " * (width + 1)) for line in others)])
 
 
 @command("up", "u", about=_STACK, takes="[COUNT]", repeats=True, note="gdb's u is until")

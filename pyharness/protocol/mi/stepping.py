@@ -8,7 +8,7 @@ from pyharness.model.frames import Frame, FxPlace
 from pyharness.model.frozen import frozen
 from pyharness.protocol.mi.command import Command
 
-MAX_FRAMES = 400
+MAX_FRAMES = 5000
 """Frames of a merged stack at most, wherever levels are counted."""
 
 
@@ -167,6 +167,8 @@ class MergedStack:
     """Who called, where the thread stands in code of the user's: a step out asks for it next."""
     note: str = ""
     """What to know of the code that it stands in, once: that its library is not as the program loaded it, say."""
+    left_out: str = ""
+    """What to say of frames that are not among them; empty where all are."""
 
 
 @frozen
