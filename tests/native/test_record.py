@@ -265,3 +265,12 @@ def test_a_nested_tensor_has_no_one_shape(capfd):
         torch.nested.nested_tensor(parts, layout=torch.jagged).sin()
     assert {"aten::mul", "aten::sin"} <= {event.name for event in recording.trace.events}
     assert "RecordFunction" not in capfd.readouterr().err
+
+
+def test_tensors_of_symbolic_sizes_have_neither_sizes_nor_bytes(capfd):
+    doubled = torch.compile(lambda x: x * 2, backend="eager", dynamic=True)
+    with pyharness.record(shapes=True, memory=True) as recording:
+        doubled(torch.ones(3))
+    assert "RecordFunction" not in capfd.readouterr().err
+    products = [event for event in recording.trace.ops if event.name == "aten::mul"]
+    assert {str(event.inputs[0]) for event in products} == {"float32[3]", "float32[?]"}

@@ -56,8 +56,9 @@ void each_tensor(const Values& values, Take take) {
 }
 
 std::uint64_t bytes_of(const at::Tensor& tensor) {
-  const auto* storage = tensor.storage().unsafeGetStorageImpl();
-  return storage->sym_nbytes().has_hint() ? storage->nbytes() : 0;
+  const auto bytes = tensor.storage().unsafeGetStorageImpl()->sym_nbytes();
+  const bool is_symbolic = bytes.is_heap_allocated(); // it has no number
+  return is_symbolic ? 0 : static_cast<std::uint64_t>(bytes.as_int_unchecked());
 }
 
 } // namespace

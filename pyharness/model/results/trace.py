@@ -41,12 +41,14 @@ class TensorInfo:
     """What was noted of one tensor: never its values."""
 
     shape: tuple[int, ...]
+    """-1 for a size that is no number: a symbol's, a nested tensor's."""
     dtype: str
     """The dtype as torch names it, e.g. ``float32``."""
     device: str
 
     def __str__(self) -> str:
-        return f"{self.dtype}[{', '.join(map(str, self.shape))}]"
+        sizes = ("?" if size < 0 else str(size) for size in self.shape)
+        return f"{self.dtype}[{', '.join(sizes)}]"
 
     def to_json(self) -> dict[str, Any]:
         """The object that ``--json`` prints."""
