@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pyharness.model.errors import UsageError, nearest
@@ -16,7 +17,6 @@ from pyharness.project.reading.sources import CXX, HEADERS, files
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from pathlib import Path
 
     from pyharness.project.kinds import Project
 
@@ -103,7 +103,7 @@ def plan(root: Path, choices: Choices) -> Plan:
         changes=[*ours, *vscode, *agents],
         added=added,
         notes=_notes(project, op, script, ours),
-        next=_next(op, script, choices.named_python),
+        next=[*_way_to(project.root), *_next(op, script, choices.named_python)],
     )
 
 
@@ -201,6 +201,14 @@ def _notes(project: Project, op: Op | None, script: str, ours: list[Change]) -> 
         call = next(call for call in project.jit if call.own_folder)
         notes.append(f"{call.file}:{call.line} names a build_directory, which the debug build shares: take it out.")
     return notes
+
+
+def _way_to(root: Path) -> list[str]:
+    """What leads a shell there, where it is elsewhere: the words behind it are for that folder."""
+    here, there = Path.cwd(), root.resolve()
+    if there == here:
+        return []
+    return [f"cd {shlex.quote(str(there.relative_to(here) if there.is_relative_to(here) else there))}"]
 
 
 def _next(op: Op | None, script: str, python: str) -> list[str]:

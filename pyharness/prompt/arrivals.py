@@ -102,8 +102,8 @@ class Arrivals:
         for point in points.hit(stopped, frame):
             point.hits += 1
             self.point = self.point or point
+            self._session.unreached[str(point.breakpoint)] = None  # now: it may be deleted before the end
             if point.temporary:
-                self._session.unreached[str(point.breakpoint)] = None
                 shell.breakpoints.remove(point.breakpoint, shell.native)
                 points.remove(point)
 

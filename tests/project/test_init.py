@@ -109,7 +109,7 @@ def test_links_in_a_circle(project, typed):
     assert "Too many levels of symbolic links" in result.stderr
 
 
-def test_as_json(project, typed):
+def test_as_json(project, typed, monkeypatch):
     root = project("cmake")
     shown = json.loads(typed("init", root, "--json", "--dry-run").stdout)
     assert (shown["project"]["kind"], shown["dry_run"]) == ("cmake", True)
@@ -119,7 +119,11 @@ def test_as_json(project, typed):
     assert any(line.startswith("+++ b/debugging/build.sh") for line in shown["diff"])
     written = json.loads(typed("init", root, "--json", "--no-vscode").stdout)
     assert {one["file"] for one in written["files"]} == OWN
-    assert written["next"][0].endswith("sh debugging/build.sh")
+    assert written["next"][0] == f"cd {root}"
+    assert written["next"][1].endswith("sh debugging/build.sh")
+    monkeypatch.chdir(root)
+    there = json.loads(typed("init", "--json", "--dry-run").stdout)
+    assert there["next"] == written["next"][1:]
     error = typed("init", root / "nowhere", "--json")
     assert (error.returncode, "message" in json.loads(error.stdout)["error"]) == (2, True)
 

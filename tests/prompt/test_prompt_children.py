@@ -77,6 +77,28 @@ def test_several_stand_and_one_speaks_at_a_time(family):
     assert done.returncode == 0, done.stderr
 
 
+DAEMON = """
+import os
+def work(number):
+    doubled = 2 * number
+    return doubled
+if os.fork():
+    os._exit(0)
+os.setsid()
+if os.fork():
+    os._exit(0)
+print("daemon", work(2))
+"""
+
+
+def test_a_place_that_was_deleted_where_it_was_reached_was_reached(pyharness, tmp_path):
+    (tmp_path / "daemon.py").write_text(DAEMON)
+    words = ["debug", "--children", "--at", "py:daemon.py:work", "daemon.py"]
+    done = pyharness(*words, stdin=None, input="delete\nc\n", cwd=tmp_path)
+    assert "daemon 4" in done.stdout
+    assert "No process reached" not in done.stderr
+
+
 def test_a_place_that_no_process_reaches_is_told_once(family):
     done = family(["c"], ["--at", WORK, "--at", "native:nowhere"], ["fork"])
     assert done.stderr.count("No process reached native:nowhere. No loaded native code has native:nowhere.") == 1
