@@ -54,21 +54,29 @@ def arm(thread: gdb.InferiorThread) -> Armed:
     functions = [each for each in known_functions() if each.stop_address not in others]
     _arming.skipped = max(0, len(functions) - _MAX_ARMED)
     for function in functions[:_MAX_ARMED]:
-        stop = _arming.breakpoints.get(function.stop_address)
-        if stop is None or not stop.is_valid():
-            stop = gdb.Breakpoint(f"*{function.stop_address:#x}", internal=True)
-            _arming.breakpoints[function.stop_address] = stop
-        stop.thread = thread.global_num
-        stop.enabled = True
-        _arming.enabled.append(stop)
+        _break_at(function.stop_address, thread)
     return Armed(len(_arming.enabled), _arming.skipped, changes())
+
+
+def _break_at(address: int, thread: gdb.InferiorThread) -> None:
+    stop = _arming.breakpoints.get(address)
+    if stop is None or not stop.is_valid():
+        stop = gdb.Breakpoint(f"*{address:#x}", internal=True)
+        _arming.breakpoints[address] = stop
+    stop.thread = thread.global_num
+    stop.enabled = True
+    _arming.enabled.append(stop)
 
 
 def plant_for(thread: gdb.InferiorThread) -> Armed:
     """``plant`` for a step of the selected thread, which stands, or which debugpy holds."""
     stands = thread.is_stopped()
     _arming.stack_pointer = int(gdb.newest_frame().read_register("sp")) if stands else 0
-    return plant(gdb.newest_frame().pc() if stands else 0)
+    standing = gdb.newest_frame().pc() if stands else 0
+    armed = plant(standing)
+    if standing and standing in _traps():
+        _break_at(standing, thread)  # the next call of this very function: gdb has the thread pass its own at first
+    return armed
 
 
 def plant(standing: int | None = None) -> Armed:
