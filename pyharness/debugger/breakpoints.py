@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import replace
+from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 from pyharness.debugger.python.lines import condition_of
@@ -13,7 +15,7 @@ from pyharness.model.source_map import SourceMap, map_of
 from pyharness.model.text.code_lines import executable_line
 from pyharness.protocol.agent import op_place
 from pyharness.protocol.channel import Ended
-from pyharness.protocol.mi import Break
+from pyharness.protocol.mi import Break, FindFunction
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -46,6 +48,7 @@ _TRACED = (
 _AT_EXIT = (
     "After its last line Python called code of yours, such as a function of atexit: no line of Python stops there."
 )
+_OTHERS = "{0} has it, and counts as a library of others: --include '*/{0}' (`include` elsewhere) takes it for yours."
 _MOST_OF_A_KIND = 64
 _FOLDER = "Set PYHARNESS_HOME to a folder that you can write."
 _TRACE = "torch.fx.symbolic_trace, and torch.compile, make GraphModules."
@@ -254,6 +257,15 @@ class Breakpoints:
             self.of_number.update(dict.fromkeys(answer.numbers, each))
             if answer.numbers:
                 self._listener.bound(each)
+
+    def look_in_others(self, native: NativeSide) -> None:
+        """Find the functions that nothing of the user's has in libraries of others, before the program ends."""
+        for each in self._set:
+            if each.where.kind != "native" or not (each.is_of_function and each.pending):
+                continue
+            with suppress(HarnessError):
+                if found := native.ask(FindFunction(each.where.name)):
+                    each.hint = f"{each.hint} {_OTHERS.format(PurePath(found[0]).name)}".lstrip()
 
     def names(self, kind: str) -> list[str]:
         """What places of a kind, ``fx`` or ``op``, could name in the graphs that the program has made so far."""

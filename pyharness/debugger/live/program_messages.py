@@ -110,6 +110,8 @@ class ProgramMessages:
             case Ended():
                 self._lifetime.ending = True
                 breakpoints.ended = message
+                if self._shell.native:
+                    breakpoints.look_in_others(self._shell.native)
             case Unfiled(why):
                 breakpoints.unfiled = why
             case Generated(file):

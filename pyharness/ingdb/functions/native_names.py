@@ -51,6 +51,11 @@ def address_of_function(name: str) -> list[int]:
     return list(dict.fromkeys(addresses))
 
 
+def libraries_with(name: str) -> tuple[str, ...]:
+    """The paths of the libraries in which ``address_of_function`` finds such functions."""
+    return tuple(library.path for library in libraries.libraries() if _addresses(library.elf, name))
+
+
 @lru_cache(maxsize=1024)
 def _addresses(elf: Elf, name: str) -> tuple[int, ...]:
     last = without_template_arguments(bare_name(name)).rsplit("::", 1)[-1].encode()

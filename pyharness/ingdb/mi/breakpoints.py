@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pyharness.ingdb.functions import native_names
 from pyharness.ingdb.mi.commands import handles
 from pyharness.ingdb.mi.merged_frame import Place
 from pyharness.ingdb.stops.one_call import OneCall
@@ -13,3 +14,8 @@ from pyharness.protocol import mi
 def _break(request: mi.Break) -> mi.Bound:
     call = OneCall(Place(request.thread, request.level).native) if request.thread else None
     return set_breakpoint(request, call)
+
+
+@handles(mi.FindFunction)
+def _find_function(request: mi.FindFunction) -> tuple[str, ...]:
+    return native_names.libraries_with(request.function)

@@ -29,6 +29,14 @@ class Bound:
 
 
 @frozen
+class FindFunction(Command[tuple[str, ...]], name="ph-find-function"):
+    """The loaded libraries, the user's or not, that have a function, by their paths."""
+
+    function: str
+    """As for ``Break``."""
+
+
+@frozen
 class Break(Command[Bound], name="ph-break"):
     """Set the user's breakpoint at an address, at a line of a file, or at all functions of a name."""
 
