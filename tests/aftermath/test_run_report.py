@@ -180,6 +180,14 @@ def test_a_program_that_stands_is_a_hang_and_runs_on(run, reports):
     assert users_frame(report)["line"] == line_of("waits", SCRIPT)
 
 
+def test_a_loop_of_python_on_one_line_stands(run, reports):
+    ended = run("spins", "4", options=["--hang", "1.5"])
+    assert (ended.returncode, ended.stdout) == (0, "the end\n")
+    (report,) = reports("hang")
+    assert re.match(r"its main thread has stood at one place for \d s: it computes", report["what"])
+    assert users_frame(report)["line"] == line_of("spins", SCRIPT)
+
+
 def test_a_library_that_waits_by_asking_again_and_again_stands(run, reports):
     ended = run("waits_for_its_loader", "4", options=["--hang", "1.5"])
     assert (ended.returncode, ended.stdout, ended.stderr.count(" hangs\n")) == (0, "the end\n", 1), ended.stderr

@@ -117,6 +117,12 @@ def waits():
     threading.Event().wait(deadline - time.monotonic())  # @waits
 
 
+def spins():
+    done = []
+    threading.Timer(float(sys.argv[2]), done.append, [True]).start()
+    while not done: pass  # @spins  # noqa: E701  # fmt: skip
+
+
 class Slow(torch.utils.data.Dataset):
     """An item that a worker takes long to read."""
 

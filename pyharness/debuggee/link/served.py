@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 
-_LOOKS = 1.0
+_LOOKS = 5.0
 """Seconds from one look to the next whether the program has ended without its main thread."""
 
 _MAIN_AND_THIS = 2
