@@ -18,12 +18,13 @@ if TYPE_CHECKING:
 
 def write(text: str) -> None:
     """A line, or several."""
-    write_lines([Line(text)])
+    write_lines(map(Line, text.split("\n")))
 
 
 def complain(text: str) -> None:
     """A line, or several, where gdb writes its own errors."""
-    gdb.write(f"{painted(Line(text), colour=False)}\n", gdb.STDERR)
+    for line in text.split("\n"):
+        gdb.write(f"{painted(Line(line), colour=False)}\n", gdb.STDERR)
 
 
 def write_json(data: Any) -> None:

@@ -56,6 +56,7 @@ def crossed(tmp_path_factory):
 def test_into_over_and_out_across_the_boundary_in_the_forward(crossed):
     crossed.has("Breakpoint 1, forward () at", "torch.ops.pyharness.rms_norm", f"module norm, from {CROSSING}")
     crossed.has(f"from {CROSSING}", "rms_norm_autograd (", KERNELS, "rms_norm_cpu (", KERNELS, "rms_norm_cpu (")
+    assert "\\n" not in crossed.text, "a stop is told in lines of its own"
     # Out through each caller of theirs: the op, its autograd function, what dispatches to it.
     crossed.has("= 9.9999", "tensor([[0., 1., 2., 3.],", "::rms_norm (", "RmsNorm::forward (", "::rms_norm_autograd (")
     crossed.has("::rms_norm_autograd (", "\tfx node add, module (root)")
