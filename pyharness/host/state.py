@@ -130,7 +130,8 @@ def write_private(path: Path, data: bytes) -> None:
 def _root() -> Path:
     if named := os.environ.get("PYHARNESS_HOME"):
         return Path(named)
-    if cache_home := os.environ.get("XDG_CACHE_HOME"):
+    cache_home = os.environ.get("XDG_CACHE_HOME", "")
+    if cache_home.startswith("/"):  # else it does not count, says the specification
         return Path(cache_home) / "pyharness"
     home = home_folder()
     if home is None:

@@ -249,3 +249,13 @@ def test_without_any_folder_the_program_runs_from_memory():
     first, second = done.stderr.splitlines()
     is_one_warning(first)
     assert second.startswith("pyharness: the generated code of Net has no file: ")
+
+
+def test_a_relative_cache_folder_does_not_count(pyharness, tmp_path):
+    (tmp_path / "home").mkdir()
+    (tmp_path / "plain.py").write_text(PLAIN)
+    unset = {name: value for name, value in pyharness.environment.items() if name != "PYHARNESS_HOME"}
+    settings = {**unset, "XDG_CACHE_HOME": "relative", "HOME": str(tmp_path / "home")}
+    done = pyharness("run", "plain.py", cwd=tmp_path, env=settings)
+    assert (done.returncode, (tmp_path / "relative").exists()) == (7, False)
+    assert (tmp_path / "home/.cache/pyharness").is_dir()
