@@ -362,7 +362,8 @@ def _native(each: Breakpoint, rank: int | None) -> Break:
 def _elsewhere(where: Where) -> str:
     """What else may be meant by a place in a graph, where there is none."""
     function = where.name.rpartition(".")[2]
-    return f"{_TRACE} A function is native:{function} in C++, and py:FILE:{function} in Python."
+    in_python = f", and py:FILE:{function} in Python" if "::" not in function else ""
+    return f"{_TRACE} A function is native:{function} in C++{in_python}."
 
 
 def _when(each: Breakpoint) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import traceback
 from typing import TYPE_CHECKING
 
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
 
 _CODES = ((UsageError, "usage"), (OutsideError, "outside_roots"), (DebuggerLostError, "debugger_lost"))
 _MOST = 1500
+_OF_OURS = re.compile(r" or instance of \w+")
+"""What pydantic says of a class that no caller knows."""
 
 
 class BugError(HarnessError):
@@ -60,7 +63,8 @@ def _of_arguments(error: ValidationError) -> UsageError:
     if first["type"] == "extra_forbidden":
         tool, known = _taker(error)
         return UsageError(f"{tool} takes no {name!r}.{more}", nearest(name, known) or f"It takes {', '.join(known)}.")
-    return UsageError(f"{name}: {first['msg'].rstrip('.')}.{more}", _remedy(first))
+    message = _OF_OURS.sub("", first["msg"]).rstrip(".")
+    return UsageError(f"{name}: {message}.{more}", _remedy(first))
 
 
 def _remedy(detail: ErrorDetails) -> str:
@@ -68,7 +72,9 @@ def _remedy(detail: ErrorDetails) -> str:
     if detail["type"] == "literal_error" and isinstance(given, str):
         expected = str(detail.get("ctx", {}).get("expected", ""))
         return nearest(given, [word.strip(" '") for word in expected.replace(" or ", ", ").split(",")])
-    return "" if isinstance(given, dict | list) else f"It was {str(given)[:100]!r}."
+    if detail["type"] == "missing":  # then it is all that was given
+        return ""
+    return f"It was {(repr(given) if isinstance(given, dict | list) else repr(str(given)))[:100]}."
 
 
 def _taker(error: ValidationError) -> tuple[str, list[str]]:

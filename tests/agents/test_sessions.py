@@ -211,6 +211,13 @@ def test_paths_outside_of_the_roots_are_refused(tmp_path):
         ("start", {"script": "served.py", "breakpoints": ["py:served.py:9999"]}, "after the last line", ""),
         ("start", {"process": "99999999"}, "99999999", ""),
         ("start", {"core": "served.py"}, "is not a core file", ""),
+        (
+            "start",
+            {"script": "served.py", "breakpoints": [{"where": "f"}]},
+            "a valid string.",
+            "It was {'where': 'f'}.",
+        ),
+        ("breakpoints", {"session": "s1", "set": ["f"]}, "a valid dictionary.", "It was 'f'."),
         ("go", {"how": "ino"}, "how: ", "into"),
         ("go", {"timeout_s": -1}, "timeout_s", ""),
         ("go", {}, "Which session?", "start begins one."),
