@@ -13,6 +13,21 @@ def test_a_log_point_prints_and_runs_on(piped, line):
     assert printed == ["now 0 of 3\n", "now 2 of 3\n", "now 6 of 3\n"]
 
 
+def test_a_message_has_quotes_and_braces_of_its_own(piped, line):
+    done = piped([f'log py:prompted.py:{line["add"]} "say \\"{{\'}}\' + str(result)}}\\"!"', "c"])
+    assert 'say "}0"!\n' in blocks(done.stdout)["c"], done.stderr
+
+
+def test_a_place_and_its_condition_as_pdb_has_them(piped, line):
+    done = piped([f"b {line['add']}, result == 2", "c", "p result", "p/x result"])
+    shown = blocks(done.stdout)
+    assert f"py:prompted.py:{line['add']} if result == 2" in shown[f"b {line['add']}, result == 2"].replace(
+        f"{PROGRAMS}/", ""
+    )
+    assert shown["p result"].strip() == "2"
+    assert "`gdb p/x result`" in done.stderr
+
+
 def test_a_saved_session_file_has_the_log_points(piped, line, tmp_path):
     file = tmp_path / "saved.toml"
     piped(

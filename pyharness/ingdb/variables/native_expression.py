@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from pyharness.ingdb.variables.tensor_parts import PartOf
 
 _CUT = ("…", "...")
+_OF_TENSORS = "What a tensor has is read from memory: x.shape, x.strides, x[0, 1]."
 _REMEDY = "Give a C++ expression of this frame, or a register as $rax."
 
 
@@ -47,7 +48,7 @@ def native_value(expression: str, frame: gdb.Frame, *, whole: bool) -> Item:
         stop, said = op_values.here(frame), expressions.said(error)
         if stop and said.startswith("No symbol"):  # without symbols of any program gdb says something else of the name
             raise op_values.unknown(stop, expression) from error
-        remedy = op_values.takes(stop) if stop else _REMEDY
+        remedy = op_values.takes(stop) if stop else _OF_TENSORS if "inlined" in said else _REMEDY
         raise HarnessError(f"{expression} cannot be evaluated here: {said}", remedy) from error
 
 

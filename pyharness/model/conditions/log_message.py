@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import re
+
 from pyharness.model.errors import UsageError
 
 _QUOTES = ('"', "'", '"""', "'''")
 _FORM = "Write {EXPRESSION}, or in Python {EXPRESSION:FORMAT}."
+_IN_VALUES = re.compile(r"""[{}]|"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'""")
+"""A brace, or a text in quotes, in which braces are no end."""
 _LONG = 60
 _MOST = 1 << 16
 """Characters of one message: whoever has a log point reads lines."""
@@ -48,7 +52,19 @@ def _scanned(message: str) -> tuple[list[str], list[str], str]:
 
 
 def _end_of(message: str, start: int) -> int:
-    """Where the brace at ``start`` is closed; -1 where it is not."""
+    """Where the brace at ``start`` is closed, by one that is in no quotes if there is any; -1 where it is not."""
+    depth = 0
+    end = -1
+    for found in _IN_VALUES.finditer(message, start):
+        depth += {"{": 1, "}": -1}.get(found[0], 0)
+        if not depth:
+            end = found.start()
+            break
+    return end if end >= 0 else _first_end_of(message, start)
+
+
+def _first_end_of(message: str, start: int) -> int:
+    """Where the brace at ``start`` is closed, whatever quotes there are: an apostrophe may be a text's."""
     depth = 0
     for position in range(start, len(message)):
         depth += {"{": 1, "}": -1}.get(message[position], 0)

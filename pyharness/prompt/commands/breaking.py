@@ -24,7 +24,10 @@ if TYPE_CHECKING:
 
 _PLACES = "places"
 _LINE = re.compile(r"(\+?\d+)(?=\s|$)")
-_IN_QUOTES = re.compile(r"""(.*\S)\s+(?:"([^"]*)"|'([^']*)')""", re.DOTALL)
+_IN_QUOTES = re.compile(r"""(.*\S)\s+(?:"((?:[^"\\]|\\.)*)"|'((?:[^'\\]|\\.)*)')""", re.DOTALL)
+_ESCAPED_QUOTE = re.compile(r"""\\(["'])""")
+_WITH_COMMA = re.compile(r"((?:\S+:)?\d+)\s*,\s*(\S.*)")
+"""A place and its condition, as pdb has them."""
 _NO_MESSAGE = 'For example: log py:train.py:30 "loss={loss.item()}"'
 
 
@@ -56,7 +59,8 @@ def log(session: Session, rest: str) -> None:
     if found is None:
         raise UsageError("A log point has a place and a message in quotes.", _NO_MESSAGE)
     where = place(session, found[1])
-    message = log_message.required(found[2] if found[2] is not None else found[3], python=where.is_python)
+    quoted = found[2] if found[2] is not None else found[3]
+    message = log_message.required(_ESCAPED_QUOTE.sub(r"\1", quoted), python=where.is_python)
     set_point(session, Breakpoint(where, message))
     session.record.logged(where, message)
 
@@ -97,6 +101,8 @@ def _script(session: Session) -> str:
 
 
 def _add(session: Session, text: str, *, temporary: bool = False) -> None:
+    if as_in_pdb := _WITH_COMMA.fullmatch(text):
+        text = f"{as_in_pdb[1]} if {as_in_pdb[2]}"
     set_point(session, Breakpoint(place(session, text)), temporary=temporary)
 
 

@@ -32,6 +32,9 @@ def expression_of(session: Session, typed: str, example: str) -> Expression:
     """What was typed, in the language of the frame that is looked at where it names none."""
     if not typed:
         raise UsageError("Which expression?", f"For example: {example}")
+    if typed.startswith("/"):
+        option = typed.split(maxsplit=1)[0]
+        raise UsageError(f"No expression begins with a slash, as {option} does.", f"gdb has formats: `gdb p{typed}`.")
     return Expression.of(typed, session.where.shown.frame.language)
 
 
