@@ -52,6 +52,15 @@ def test_the_stack_of_a_stop(piped, line):
     assert "This is the innermost frame." in done.stderr
 
 
+def test_the_whole_function_is_listed(piped, line):
+    shown = blocks(piped([f"b {line['add']}", "c", "ll", "frame 2", "longlist"]).stdout)
+    listed = [each.split("│", 1)[1].strip() for each in shown["ll"].splitlines()]
+    assert (listed[0], listed[-1]) == ("def total(values, scale=2):", "return result  # @returns")
+    whole = [each.split("│", 1)[1].strip() for each in shown["longlist"].splitlines()]
+    assert whole[0].startswith('"""Something to look at')
+    assert "→" in shown["longlist"]
+
+
 def test_places_are_listed_disabled_enabled_and_deleted(piped, line):
     places = [f"b py:prompted.py:{line['add']} if value == 2", f"tbreak py:prompted.py:{line['call']}"]
     looks = ["info breakpoints", "c", "info b", "disable 1", "info b", "enable 1", "c", "p value"]

@@ -11,6 +11,7 @@ from pyharness.ingdb.prompt.registry import command
 from pyharness.ingdb.stack import backtrace
 from pyharness.model.errors import UsageError, nearest
 from pyharness.model.text.stack_format import Style, format_threads
+from pyharness.protocol.mi import MAX_FRAMES
 
 _OPTIONS = {"-a": "--all", "-f": "--full", "-l": "--locals"}
 
@@ -32,7 +33,7 @@ def ph_bt(argument: str) -> None:
 
 
 def _parse(words: list[str]) -> tuple[set[str], int]:
-    options, limit = set(), backtrace.MAX_FRAMES
+    options, limit = set(), MAX_FRAMES
     for word in words:
         if word.isdigit() and int(word) > 0:
             limit = int(word)

@@ -79,7 +79,7 @@ class Symbols(Content):
         try:
             value = symbol.value(self._frame)
         except (gdb.error, ValueError) as error:
-            if is_null_pointer(symbol.type):
+            if symbol.type is not None and is_null_pointer(symbol.type):
                 return null_pointer(symbol)
             return Item(Variable(symbol.name, f"<{error}>", str(symbol.type)))
         return native_item(symbol.name, value, symbol.name)

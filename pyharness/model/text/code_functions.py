@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import sys
 from types import CodeType
 from typing import TYPE_CHECKING
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _MOST = 8
+_WRITTEN = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 
 @frozen
@@ -40,6 +42,25 @@ def functions_of(file: str) -> list[CodeFunction]:
 
 def _functions(file: str) -> list[CodeFunction]:
     return list(_within(compiled(read_regular(file), file), ""))
+
+
+def lines_of_function(file: str, line: int) -> tuple[int, int] | None:
+    """From where to where the innermost function or class is written that has a line, or the file where none has.
+
+    ``None`` where the file cannot be read as Python.
+    """
+    try:
+        source = read_regular(file)
+        module = ast.parse(source)
+    except (OSError, SyntaxError, ValueError, MemoryError, RecursionError):
+        return None
+    functions = [each for each in ast.walk(module) if isinstance(each, _WRITTEN)]
+    extents = [
+        (min([each.lineno, *(one.lineno for one in each.decorator_list)]), each.end_lineno or each.lineno)
+        for each in functions
+    ]
+    around = [(first, last) for first, last in extents if first <= line <= last]
+    return max(around, default=(1, source.count(b"\n") + 1))
 
 
 def function_in(file: str, name: str) -> CodeFunction:

@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from pyharness.model.errors import HarnessError, UsageError
+from pyharness.model.text.code_functions import lines_of_function
 from pyharness.model.text.stack_format import Style as StackStyle
 from pyharness.model.text.stack_format import again_line, format_stack, frame_by_frame, without_repeats
 from pyharness.model.text.styled_line import in_parts
@@ -81,13 +82,30 @@ def _number(rest: str) -> int:
     return int(rest)
 
 
-@command("list", "l", "ll", "longlist", about=_STACK, takes="[LINE | FIRST, LAST]", repeats=True)
+@command("list", "l", about=_STACK, takes="[LINE | FIRST, LAST]", repeats=True)
 def list_(session: Session, rest: str) -> None:
     """Show lines of the file that is looked at: the next ten, those around LINE, or from FIRST to LAST."""
     shown = session.where.shown.frame
-    if not shown.file or not shown.line:
+    _show_lines(session, *_lines(session, _line_of(shown), rest))
+
+
+@command("longlist", "ll", about=_STACK)
+def longlist(session: Session, _rest: str) -> None:
+    """Show the whole function that is looked at; of C++, the lines around."""
+    shown = session.where.shown.frame
+    line = _line_of(shown)
+    whole = lines_of_function(shown.file or "", line) if shown.language == "python" else None
+    _show_lines(session, *(whole or _lines(session, line, ".")))
+
+
+def _line_of(frame: Frame) -> int:
+    if not frame.file or not frame.line:
         raise HarnessError("The source of this frame is not known.", "`up` looks at the frame that called.")
-    first, last = _lines(session, shown.line, rest)
+    return frame.line
+
+
+def _show_lines(session: Session, first: int, last: int) -> None:
+    shown = session.where.shown.frame
     lines = list(source_lines(shown, first, last))
     if not lines:
         raise HarnessError(f"{shown.file} ends before line {first}, or cannot be read.")
