@@ -33,7 +33,7 @@ class FindFunction(Command[tuple[str, ...]], name="ph-find-function"):
     """The loaded libraries, the user's or not, that have a function, by their paths."""
 
     function: str
-    """As for ``Break``."""
+    """The name, qualified or only its last part."""
 
 
 @frozen
