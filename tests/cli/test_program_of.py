@@ -8,8 +8,11 @@ from pyharness.host.process_state import program_of
 
 
 def test_another_program_is_told_and_an_end_is_none():
-    reads = "import os, sys; sys.stdin.readline(); os.execv(sys.executable, [sys.executable, '-c', 'input(); input()'])"
-    with subprocess.Popen([sys.executable, "-c", reads], stdin=subprocess.PIPE, text=True) as process:
+    begins = "import os, sys; print(flush=True); sys.stdin.readline()"
+    reads = f"{begins}; os.execv(sys.executable, [sys.executable, '-c', 'input(); input()'])"
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+    with subprocess.Popen([sys.executable, "-c", reads], **pipes) as process:
+        process.stdout.readline()  # before it begins, it may have none, or another one's
         before = program_of(process.pid)
         assert before
         assert program_of(process.pid) == before
