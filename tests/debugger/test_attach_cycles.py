@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 import pyharness
+from pyharness.host import handles
 from pyharness.host.loader import words_of
 
 pytestmark = pytest.mark.rotated_tests(turns=5, number=0)
@@ -68,6 +69,15 @@ def session():
     return [(stop.reason, stop.frame.language, stop.frame.function) for stop in stops]
 
 
+def _is_found(walker):
+    return walker.pid in {handle.pid for handle in handles.live()}
+
+
+def _left():
+    """What there is of handles."""
+    return sorted(str(path) for path in (Path(os.environ["PYHARNESS_HOME"]) / "run").iterdir())
+
+
 @pytest.mark.slow
 @pytest.mark.timeout(60 * RUNS)
 def test_each_next_session_is_as_on_a_fresh_program(running):
@@ -78,6 +88,7 @@ def test_each_next_session_is_as_on_a_fresh_program(running):
     for number, (phase, victim) in enumerate(itertools.islice(itertools.cycle(deaths), RUNS)):
         place = PHASES[phase]
         strike(begun(phase, walker.at(place[1:]) if place.startswith("@") else place), victim)
+        assert _is_found(walker.lives()), f"after {victim} {number}, killed in {phase!r}: {_left()}\n{walker.stands()}"
         assert session() == FRESH, f"after {victim} {number}, killed in {phase!r}"
     walker.ends_free()
 

@@ -73,6 +73,12 @@ class Running:
             os.killpg(self.pid, signal.SIGKILL)
         self._process.communicate(timeout=PATIENCE)
 
+    def lives(self):
+        """It runs; else the test fails by how it ended."""
+        code = self._process.poll()
+        assert code is None, f"it has ended with {code}: {self.said}\n{self._process.stderr.read()}"
+        return self
+
     def stands(self):
         """Where it is, for a test that fails."""
         seen = subprocess.run([*PYHARNESS, "stack", str(self.pid)], capture_output=True, text=True, check=False)
