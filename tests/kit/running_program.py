@@ -74,7 +74,7 @@ class Running:
         self._process.communicate(timeout=PATIENCE)
 
     def lives(self):
-        """It runs; else the test fails by how it ended."""
+        """The program itself, which runs; else the test fails by how the program ended."""
         code = self._process.poll()
         assert code is None, f"it has ended with {code}: {self.said}\n{self._process.stderr.read()}"
         return self
