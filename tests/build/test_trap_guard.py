@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from kit.paths import PROGRAMS
+from kit.paths import PROGRAMS, ROOT
 
 pytestmark = pytest.mark.rotated_tests(turns=3)
 
@@ -92,6 +92,32 @@ def test_killed_while_stopped_at_the_breakpoint(loop):
         progress = loop.both_threads_go_on()
         assert progress.wrong == 0
     assert progress.healed > 0
+
+
+PLANTED = """
+python
+import sys, gdb
+sys.path.insert(0, {package!r})
+from pyharness.ingdb.stops.planted import Planted
+Planted(gdb.selected_inferior().pid).plant([int(gdb.parse_and_eval("(long)&getpgrp"))])
+end
+"""
+
+
+def test_killed_while_the_thread_stands_behind_a_planted_trap(loop, tmp_path):
+    """gdb has taken the signal by then: the kernel lets the thread go on where it stands."""
+    script = tmp_path / "planted.gdb"
+    script.write_text(PLANTED.format(package=str(ROOT)))
+    for _ in range(ROUNDS):
+        kill(attach(loop.process.pid, f"source {script}", "continue &", "echo goes on\\n", until="goes on"))
+        assert loop.both_threads_go_on().wrong == 0
+    for _ in range(ROUNDS):
+        gdb = attach(loop.process.pid, f"source {script}", "continue &", "echo goes on\\n", until="goes on")
+        loop.process.stdin.write("\n")
+        loop.process.stdin.flush()
+        assert any("SIGTRAP" in line for line in gdb.stdout)
+        kill(gdb)
+        assert loop.both_threads_go_on().wrong == 0
 
 
 def test_killed_while_the_program_runs(loop):

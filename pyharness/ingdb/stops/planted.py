@@ -1,11 +1,15 @@
-"""Traps that we plant ourselves: one byte at each of the user's functions, for the time of one *into*.
+"""Traps that we plant ourselves: at each of the user's functions, for the time of one *into*.
 
 Why not gdb's breakpoints: gdb reads the debug information of a whole compilation unit for each address it is given, a
 quarter of a second for a unit that includes torch's headers, and every unit of the user's is among them. Writing the
 bytes costs microseconds a function, so *into* stays as fast in a large extension as in a small one.
 
-What a leftover byte could do: nothing. The program has a guard (``native.trap_guard``) that heals such a byte when it
-is hit and no debugger is there any more; without the guard ``every_function`` uses gdb's breakpoints.
+What a leftover trap could do: nothing. The program has a guard (``native.trap_guard``) that heals it when it is hit and
+no debugger is there any more; without the guard ``every_function`` uses gdb's breakpoints.
+
+A trap is two bytes where its instruction has as many. For some milliseconds of each hit gdb has the thread stand behind
+the first one, as the program would see that, and has taken the signal: whoever kills gdb then has the thread go on from
+there, which is the middle of an instruction, and the second byte is what it runs into.
 """
 
 from __future__ import annotations
@@ -14,9 +18,23 @@ import os
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
 INT3 = 0xCC
+_LOCK = 0xF0
+_SINGLE = frozenset(
+    [
+        *range(0x50, 0x60),  # push, pop
+        *range(0x6C, 0x70),  # ins, outs
+        *range(0x90, 0xA0),  # nop, xchg, cwde, cdq, fwait, pushf, popf, sahf, lahf
+        *range(0xA4, 0xA8),  # movs, cmps
+        *range(0xAA, 0xB0),  # stos, lods, scas
+        *[0xC3, 0xC9, 0xCB, 0xCC, 0xCF, 0xD7],  # ret, leave, retf, int3, iret, xlat
+        *range(0xEC, 0xF0),  # in, out
+        *[0xF1, 0xF4, 0xF5, *range(0xF8, 0xFE)],  # int1, hlt, cmc, clc to std
+    ]
+)
+"""Instructions of one byte in x86-64, all of which have no operand (Intel's manual, volume 2, appendix A)."""
 _NEAR = 256
 """Bytes between two traps that are written along with them."""
 _FARTHEST = 1 << 20
@@ -28,7 +46,7 @@ class Planted:
     def __init__(self, pid: int) -> None:
         self.pid = pid
         self._memory = os.open(f"/proc/{pid}/mem", os.O_RDWR | os.O_CLOEXEC)
-        self._original: dict[int, int] = {}
+        self._original: dict[int, bytes] = {}
         self._active: set[int] = set()
 
     @property
@@ -38,46 +56,74 @@ class Planted:
 
     def plant(self, addresses: Iterable[int]) -> int:
         """Put a trap at each address that has none (gdb's own count); how many are in place now."""
-        for group in _groups(sorted(set(addresses) - self._active)):
-            if not (code := self._code(group)):
-                continue
-            for address in group:
-                original = code[address - group[0]] if address - group[0] < len(code) else INT3
-                if original != INT3:
-                    self._original[address] = original
-                    code[address - group[0]] = INT3
-                    self._active.add(address)
-            os.pwrite(self._memory, code, group[0])
+        wanted = sorted(set(addresses) - self._active)
+        self._change(wanted, self._plant_first)
+        self._change([each - 2 for each in wanted if each - 2 in self._active], self._lift_second)
+        self._change([each for each in wanted if self._may_be_two(each)], self._plant_second)
         return len(self._active)
+
+    def _may_be_two(self, address: int) -> bool:
+        """Whether its second byte would not be taken for the first of a trap that is right behind it."""
+        return address in self._active and address + 2 not in self._active
 
     def lift(self) -> None:
         """Take all of them away; those in a library that has gone meanwhile went with it."""
-        for group in _groups(sorted(self._active)):
-            if not (code := self._code(group)):
-                continue
-            for address in group:
-                at = address - group[0]
-                code[at] = self._original[address] if code[at] == INT3 else code[at]  # else it is another library's
-            os.pwrite(self._memory, code, group[0])
-        self._active.clear()
+        self._lift(sorted(self._active))
 
     def lift_one(self, address: int) -> None:
         """Take one away, for a thread that has to pass."""
         if address in self._active:
-            os.pwrite(self._memory, bytes([self._original[address]]), address)
-            self._active.discard(address)
+            self._lift([address])
+
+    def _lift(self, addresses: list[int]) -> None:
+        """In the other order: a thread that comes by must find the whole instruction, or the trap."""
+        self._change(addresses, self._lift_second)
+        self._change(addresses, self._lift_first)
+        self._active.difference_update(addresses)
+
+    def _change(self, addresses: list[int], change: Callable[[int, bytearray, int], None]) -> None:
+        for group in _groups(addresses):
+            if code := self._code(group):
+                for address in group:
+                    change(address, code, address - group[0])
+                os.pwrite(self._memory, code, group[0])
+
+    def _plant_first(self, address: int, code: bytearray, at: int) -> None:
+        if code[at] != INT3:
+            self._original[address] = bytes(code[at : at + (1 if _is_single(code[at]) else 2)])
+            code[at] = INT3
+            self._active.add(address)
+
+    def _plant_second(self, address: int, code: bytearray, at: int) -> None:
+        if len(self._original[address]) > 1:
+            code[at + 1] = INT3
+
+    def _lift_second(self, address: int, code: bytearray, at: int) -> None:
+        """Whatever is no trap of ours any more is another library's."""
+        original = self._original[address]
+        if len(original) > 1 and code[at : at + 2] == bytes([INT3, INT3]):
+            code[at + 1] = original[1]
+
+    def _lift_first(self, address: int, code: bytearray, at: int) -> None:
+        if code[at] == INT3:
+            code[at] = self._original[address][0]
 
     def address_of(self, pc: int) -> int | None:
         """The trap that stopped a thread at ``pc``, at it or just behind it; also one that is lifted since."""
         return next((address for address in (pc - 1, pc) if address in self._original), None)
 
     def _code(self, group: list[int]) -> bytearray:
-        """What is in memory from the first to the last address of a group; empty where a library has gone."""
+        """What is in memory from the first to the last trap of a group; empty where a library has gone."""
         try:
-            code = bytearray(os.pread(self._memory, group[-1] + 1 - group[0], group[0]))
+            code = bytearray(os.pread(self._memory, group[-1] + 2 - group[0], group[0]))
         except OSError:
             return bytearray()
         return code if len(code) > group[-1] - group[0] else bytearray()
+
+
+def _is_single(opcode: int) -> bool:
+    """Whether the instruction may end behind its first byte; a jump past ``lock`` makes one of what follows."""
+    return opcode in _SINGLE or opcode == _LOCK
 
 
 def _groups(addresses: list[int]) -> Iterator[list[int]]:
