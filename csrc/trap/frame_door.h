@@ -7,6 +7,8 @@
 #include <csrc/trap/stack_depth.h>
 #include <csrc/trap/tracing_state.h>
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 
 namespace pyharness::breakpoints {
@@ -21,6 +23,10 @@ struct FrameDoor {
   using Loop = typename Python::Loop;
   using Frame = typename Python::Frame;
   using Code = typename Python::Code;
+
+  static State* current() {
+    return reinterpret_cast<State*>(PyThreadState_Get());
+  }
 
   // What is known of `code`, and 0 where nothing is: _PyCode_GetExtra, inlined.
   static std::uintptr_t known(const Code* code) {
@@ -59,35 +65,65 @@ struct FrameDoor {
               reinterpret_cast<PyObject*>(Py_TYPE(tracer)));
   }
 
-  // Calls `take(loop, whether something may stop in its frames)` from the
-  // innermost run of the interpreter's loop outwards, until it returns false.
-  // 3.10 does not initialize `previous` of a thread's first, which runs no
-  // code.
+  // Calls `take(loop)` from the innermost run of the interpreter's loop
+  // outwards, until it returns false. 3.10 does not initialize `previous` of a
+  // thread's first, which runs no code.
+  template <typename Take>
+  static void each_run(State* state, Take take) {
+    for (Loop* loop = state->loop; loop != nullptr && take(loop);
+         loop = loop == &state->root ? nullptr : loop->previous) {
+    }
+  }
+
+  // As that, and tells whether something may stop in the loop's frames.
   template <typename Take>
   static void each_loop(State* state, Take take) {
     Frame* next = Python::innermost(state);
-    for (Loop* loop = state->loop; loop != nullptr;
-         loop = loop == &state->root ? nullptr : loop->previous) {
+    each_run(state, [&](Loop* loop) {
       bool stops = false;
       Python::each_frame(state, loop, next, [&](const Frame* frame) {
         stops = may_stop_in(frame->code) ||
             (frames.wanted.outermost && frame->previous == nullptr);
         return !stops;
       });
-      if (!take(loop, stops)) {
-        return;
-      }
-    }
+      return take(loop, stops);
+    });
   }
 
-  // Whether the innermost loop is to be traced. It is where one further out is:
-  // if it began when we did not stand there, nobody will see it return.
+  // How many runs of the interpreter's loop are in one another.
+  static std::size_t depth(State* state) {
+    std::size_t count = 0;
+    each_run(state, [&](const Loop*) {
+      ++count;
+      return true;
+    });
+    return count;
+  }
+
+  // How many of them, from the outermost on, began before what is wanted was
+  // changed last; at most, as this thread finds out later, and comes out of
+  // some unseen.
+  static std::size_t begun_before(std::size_t now) {
+    if (own.seen != frames.changes) {
+      own.seen = frames.changes;
+      own.begun_before = now;
+    }
+    own.begun_before = std::min(own.begun_before, now);
+    return own.begun_before;
+  }
+
+  // Whether the innermost loop is to be traced. Where one further out is,
+  // `evaluate_other` waits to switch that on again, if what it called began
+  // since then; else nobody would see that return, which hands its own switch
+  // out, so that every loop in between is traced.
   static bool is_wanted(State* state) {
     bool wanted = frames.everywhere;
     if (!wanted) {
+      const std::size_t now = depth(state);
+      const bool alone = now > begun_before(now);
       each_loop(state, [&](const Loop*, bool stops) {
         wanted = stops;
-        return !wanted;
+        return !wanted && !alone;
       });
     }
     return wanted;
@@ -99,6 +135,9 @@ struct FrameDoor {
         frames.tracer = state->trace;
       }
       state->trace = trace;
+      if (state == current()) {
+        own.seen = 0; // whatever runs began untraced
+      }
     }
     if (traced && state->trace == nullptr && frames.tracer != nullptr) {
       state->trace = trace;
@@ -115,7 +154,7 @@ struct FrameDoor {
   // nothing else stops.
   static int
   trace(PyObject* self, PyObject* frame, int what, PyObject* argument) {
-    auto* state = reinterpret_cast<State*>(PyThreadState_Get());
+    State* state = current();
     if (what == kLine && is_traced(state) && is_wanted(state)) {
       auto* code = PyFrame_GetCode(reinterpret_cast<PyFrameObject*>(frame));
       const bool nothing =
@@ -146,11 +185,14 @@ struct FrameDoor {
         PyInterpreterState_ThreadHead(PyInterpreterState_Main()));
   }
 
-  // Bring the loops that run in line with what is wanted, on all threads.
-  static void settle() {
-    ++frames.changes;
+  // Bring the loops that run in line with what is wanted, on all threads; where
+  // that has not changed, on this one, and those that are traced only now.
+  static void settle(bool changed) {
+    frames.changes += changed ? 1 : 0;
     for (State* state = first(); state != nullptr; state = state->next) {
-      if (is_traced(state)) {
+      const bool is_new = state->trace != nullptr && state->trace != trace;
+      if (is_traced(state) && (changed || is_new || state == current())) {
+        frames.changes += is_new && state != current() ? 1 : 0;
         settle(state);
       }
     }
@@ -198,12 +240,12 @@ struct FrameDoor {
   static PyObject* evaluate_deep(State* state, Frame* frame, int thrown) {
     if (frames.deep++ == 0) {
       stand();
-      settle();
+      settle(true);
     }
     PyObject* result = _PyEval_EvalFrameDefault(state, frame, thrown);
     if (--frames.deep == 0) {
       stand();
-      settle();
+      settle(true);
     }
     return result;
   }
@@ -216,6 +258,9 @@ struct FrameDoor {
     }
     if (Python::kRecursesWithoutStack && is_deep()) {
       return evaluate_deep(state, frame, thrown);
+    }
+    if (own.seen != frames.changes) {
+      begun_before(depth(state));
     }
     const bool wanted = frames.everywhere || stops_in(state, frame->code) ||
         (frames.wanted.outermost && Python::is_outermost(state));
@@ -259,7 +304,7 @@ struct FrameDoor {
   // Whether memory is as this file has it: a Python may be built in its own
   // way.
   static bool is_as_expected(PyObject* code) {
-    auto* state = reinterpret_cast<State*>(PyThreadState_Get());
+    State* state = current();
     PyObject* get = PySys_GetObject("gettrace");
     PyObject* tracer =
         get != nullptr ? PyObject_CallFunctionObjArgs(get, nullptr) : nullptr;
@@ -276,8 +321,8 @@ struct FrameDoor {
     return expected;
   }
 
-  static void tell(PyObject* running) {
-    auto* state = reinterpret_cast<State*>(PyThreadState_Get());
+  static void tell(PyObject* running, bool changed) {
+    State* state = current();
     const Py_ssize_t count = PyTuple_Size(running);
     for (Py_ssize_t index = 0; index < count; ++index) {
       stops_in(state, reinterpret_cast<Code*>(PyTuple_GetItem(running, index)));
@@ -285,13 +330,14 @@ struct FrameDoor {
         return;
       }
     }
+    const bool before = frames.everywhere;
     stand();
-    settle();
+    settle(changed || frames.everywhere != before);
   }
 
   static void give_back() {
     frames.everywhere = true;
-    settle();
+    settle(true);
     for (State* state = first(); state != nullptr; state = state->next) {
       if (state->trace == trace) {
         state->trace = frames.tracer;

@@ -88,8 +88,9 @@ bool change_traced_frames(Wanted wanted, bool forget, PyObject* running) {
     forget_code();
     Py_DECREF(before);
   }
+  const bool changed = forget || wanted != frames.wanted;
   frames.wanted = wanted;
-  with_door([&](auto door) { door.tell(running); });
+  with_door([&](auto door) { door.tell(running, changed); });
   return true;
 }
 

@@ -22,6 +22,8 @@ struct Wanted {
   // What a thread begins with is traced, for exceptions that leave the thread:
   // its outermost frame, and the frames of `entries`.
   bool outermost = false;
+
+  bool operator==(const Wanted&) const = default;
 };
 
 // All of these need the GIL.

@@ -5,6 +5,7 @@
 #include <csrc/trap/loop_layouts.h>
 #include <csrc/trap/traced_frames.h>
 
+#include <cstddef>
 #include <cstdint>
 
 namespace pyharness::breakpoints {
@@ -21,7 +22,7 @@ struct Frames {
   Wanted wanted;
   Py_ssize_t known_at = -1; // where code objects keep what is known of them
   std::uintptr_t known_since = 1; // what is known from before is out of date
-  std::uintptr_t changes = 0; // of what is wanted of frames that run
+  std::uintptr_t changes = 1; // of what is wanted of frames that run
   bool stands = false; // the interpreter calls `evaluate`, or who else does
   bool everywhere = false; // each frame is traced, for whatever reason
   // What is known of code whose frames run as without us; kNoneMayPass while
@@ -37,6 +38,8 @@ struct Thread {
   bool learns = false;
   // The stack grows downwards; until a thread has looked, it is deep at once.
   std::uintptr_t deep_below = UINTPTR_MAX;
+  std::uintptr_t seen = 0; // the last of the changes; 0 for none
+  std::size_t begun_before = 0; // that: runs of the interpreter's loop
 };
 
 // Read at each frame: without a call to find it.

@@ -31,6 +31,16 @@ def test_only_the_frames_with_a_place_are_traced(debugged):
     assert program.output.endswith("end\n")
 
 
+def test_an_exception_beneath_a_place_leaves_nothing_traced(debugged):
+    """The interpreter asks for a trace function at each exception, and has its switch on from there."""
+    program = debugged("traced_frames.py")
+    with program.start() as it:
+        it.set_breakpoint(program.at("down"))
+        assert it.resume().frame.line == program.line("down")
+        assert program.output == f"{QUIET}{NUMBERS}{QUIET}module True\n{OWN}"
+        assert it.resume() is None
+
+
 def test_what_was_stepped_through_is_untraced_when_the_program_goes_on(debugged):
     program = debugged("traced_frames.py")
     with program.start() as it:
