@@ -148,6 +148,14 @@ struct FrameDoor {
     }
   }
 
+  // Whoever stood where frames begin, so that all of them are traced, has left.
+  static bool may_stand_again() {
+    return frames.everywhere && !frames.wanted.everywhere &&
+        frames.deep == 0 && !frames.stands &&
+        _PyInterpreterState_GetEvalFrameFunc(PyInterpreterState_Main()) ==
+        _PyEval_EvalFrameDefault;
+  }
+
   // The debugger's trace function, in front of which most lines are told apart
   // here. Whenever one has returned, the interpreter sets its switch if there
   // is one: so we take it away where a step has ended in a frame in which
@@ -155,6 +163,10 @@ struct FrameDoor {
   static int
   trace(PyObject* self, PyObject* frame, int what, PyObject* argument) {
     State* state = current();
+    if (may_stand_again()) {
+      stand();
+      settle(true);
+    }
     if (what == kLine && is_traced(state) && is_wanted(state)) {
       auto* code = PyFrame_GetCode(reinterpret_cast<PyFrameObject*>(frame));
       const bool nothing =

@@ -76,3 +76,14 @@ def test_two_files_of_one_text_are_two(tmp_path):
     with pyharness.debug(str(script)) as program:
         program.run_to(f"py:{tmp_path / 'second.py'}:3")
         assert program.evaluate("a") == "2"
+
+
+def test_code_that_torch_makes_while_it_stands_where_frames_begin(debugged):
+    """Its lines are places from then on: we stand there before it does."""
+    program = debugged("traced_compiled.py")
+    with program.start() as it:
+        it.set_breakpoint("fx:mul")
+        assert it.resume().frame.fx.node == "mul"
+        assert it.resume().frame.fx.node == "mul"
+        assert it.resume() is None
+    assert program.output == "compiles False\nruns False\nafter False\n" * 2

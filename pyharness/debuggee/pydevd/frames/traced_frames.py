@@ -20,7 +20,7 @@ from pyharness.debuggee.watched.imports import after_import
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-    from types import CodeType, FrameType
+    from types import CodeType, FrameType, ModuleType
 
 _TRACERS = ("SafeCallWrapper", "ThreadTracer")
 """The types of pydevd's trace functions: with its compiled part, and without."""
@@ -28,6 +28,7 @@ _RUNS = 1
 """``STATE_RUN`` of ``pydevd_constants``."""
 _SWITCHER = "greenlet"
 """A module that keeps the interpreter's switch for each of its stacks, and sets it when it switches between them."""
+_DYNAMO = "torch._dynamo.eval_frame"
 
 
 class TracedFrames:
@@ -42,6 +43,8 @@ class TracedFrames:
         self._lock = threading.RLock()
         self._settrace: Any = None
         """Python's, which pydevd keeps."""
+        self._compiles: bool | None = None
+        """Whether torch.compile was asked for; ``None`` where nobody would tell."""
 
     @property
     def chosen(self) -> bool:
@@ -70,6 +73,7 @@ class TracedFrames:
         _follow(debugger, debugger.get_internal_queue_and_event, self._look)  # it comes there when a step has changed
         self._change(forget=True)
         after_import(_SWITCHER, lambda _module: self._change())
+        after_import(_DYNAMO, self._follow_compilers)
 
     def end(self) -> None:
         """Every frame of a traced thread is traced again."""
@@ -93,6 +97,22 @@ class TracedFrames:
 
         TracingFunctionHolder._original_tracing = settrace
 
+    def _follow_compilers(self, dynamo: ModuleType) -> None:
+        """Stand where frames begin before torch.compile does: while it compiles, code may come that has a place."""
+        context = getattr(dynamo, "OptimizeContext", None)
+        if context is None or self._compiles is not None:
+            return  # of another version: while it compiles, every frame is traced
+        self._compiles, original = False, context.__init__
+
+        @functools.wraps(original)
+        def made(*arguments: Any, **named: Any) -> None:
+            if not self._compiles:
+                self._compiles = True
+                self._change()
+            original(*arguments, **named)
+
+        context.__init__ = made
+
     def _follow_no_more(self) -> None:
         from pydevd_tracing import TracingFunctionHolder
 
@@ -111,7 +131,7 @@ class TracedFrames:
             self._steps = _steps()
             self._trap.change_traced_frames(
                 self._steps or _SWITCHER in sys.modules or _stops_anywhere(debugger),
-                any(debugger.breakpoints.values()),
+                bool(self._compiles) or any(debugger.breakpoints.values()),
                 bool(debugger.break_on_uncaught_exceptions),
                 forget,
                 tuple({id(frame.f_code): frame.f_code for frame in _frames()}.values()) if forget else (),
