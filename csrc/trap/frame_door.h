@@ -150,8 +150,8 @@ struct FrameDoor {
 
   // Whoever stood where frames begin, so that all of them are traced, has left.
   static bool may_stand_again() {
-    return frames.everywhere && !frames.wanted.everywhere &&
-        frames.deep == 0 && !frames.stands &&
+    return frames.everywhere && !frames.wanted.everywhere && frames.deep == 0 &&
+        !frames.stands &&
         _PyInterpreterState_GetEvalFrameFunc(PyInterpreterState_Main()) ==
         _PyEval_EvalFrameDefault;
   }
