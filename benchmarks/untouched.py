@@ -1,7 +1,8 @@
 """What a debugger costs a program that never stops: loops, calls and threads, bare, under debugpy alone, and under us.
 
-Ours is measured without a breakpoint in Python, and with one in a function of the same file that the three do not call.
-The case ``has_breakpoint`` is that function, in which the line of the breakpoint never runs. Each Python that is on the
+Ours is measured without a breakpoint in Python, and with two in functions of the same file that the three do not call.
+The case ``has_breakpoint`` is one of them, in which the line of the breakpoint never runs; ``beneath_breakpoint`` calls
+a function that catches exceptions and loops. Each Python that is on the
 PATH as ``python3.N`` takes part (with pyenv: ``PYENV_VERSION=3.11.7:3.12.1``). Up to 3.11 pyharness's native half has
 to be built for it. There it stands where frames begin, and *an empty door* is what the interpreter takes for asking
 anybody at all: the bar is that price and the limit, which for calls on 3.11 is more than nothing.
@@ -29,7 +30,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 PROGRAM = PROGRAMS / "untouched.py"
-CASES = ("loops", "calls", "threads")
+CASES = ("loops", "calls", "threads", "beneath_breakpoint")
+MARKS = ("breakpoint", "beneath")
 VERSIONS = ("3.10", "3.11", "3.12", "3.13")
 BARE, DEBUGPY, OURS, WITH_BREAKPOINT = "bare", "debugpy", "pyharness", "pyharness, a breakpoint elsewhere"
 DOOR = "bare, an empty door"
@@ -103,24 +105,25 @@ def _bare(python: str, file: str, *, words: tuple[str, ...] = ()) -> None:
 
 
 def _debugpy(python: str, file: str) -> None:
-    place = mark(PROGRAM, "breakpoint")
+    places = [mark(PROGRAM, each) for each in MARKS]
     with DapClient(DEBUGPY_ALONE.name, DEBUGPY_ALONE.command) as client:
         client.request("initialize", {"clientID": "benchmark", "adapterID": "benchmark", "pathFormat": "path"})
         launch = {"program": str(PROGRAM), "args": [file], "python": [python], "console": "internalConsole"}
         begun = client.send("launch", {**launch, **DEBUGPY_ALONE.launch})
         client.event("initialized")
-        client.request("setBreakpoints", {"source": {"path": str(place.file)}, "breakpoints": [{"line": place.line}]})
+        lines = [{"line": place.line} for place in places]
+        client.request("setBreakpoints", {"source": {"path": str(places[0].file)}, "breakpoints": lines})
         client.request("configurationDone")
         client.response(begun)
         client.event("terminated")
 
 
 def _ours(python: str, file: str, *, breakpoints: bool) -> None:
-    place = mark(PROGRAM, "breakpoint")
+    places = [mark(PROGRAM, each) for each in MARKS] if breakpoints else []
     with tempfile.TemporaryDirectory() as home:
         os.environ["PYHARNESS_HOME"] = home
         with pyharness.debug(str(PROGRAM), file, python=python) as program:
-            if breakpoints:
+            for place in places:
                 program.set_breakpoint(f"py:{place.file}:{place.line}")
             stop = program.resume()
     if stop is not None:

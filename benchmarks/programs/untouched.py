@@ -1,4 +1,4 @@
-"""Loops, calls and threads of plain Python, in a program in which nothing stops: FILE gets the CPU seconds of each.
+"""Loops, calls, threads and exceptions of Python, in a program in which nothing stops: FILE gets the CPU seconds of each.
 
 What it measures is what a debugger costs while nobody looks, so every case is the worst of its kind: a line, a function
 and a thread that do next to nothing. With the word ``door`` behind FILE something stands where frames begin (PEP 523),
@@ -14,6 +14,7 @@ import struct
 import sys
 import threading
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -53,6 +54,29 @@ def threads() -> None:
         each.join()
 
 
+def fails() -> None:
+    """Raise."""
+    raise LookupError
+
+
+def exceptions() -> int:
+    """The loop, in a thousand parts, an exception in front of each."""
+    total = 0
+    for _ in range(1_000):
+        with suppress(LookupError):
+            fails()
+        for number in range(LOOPS // 1_000):
+            total += number * 2
+    return total
+
+
+def beneath_breakpoint(*, stop: bool = False) -> int:
+    """The same, called by a function with a breakpoint at a line that does not run."""
+    if stop:
+        return 0  # @beneath
+    return exceptions()
+
+
 def has_breakpoint(*, stop: bool = False) -> int:
     """Loop and call, in a function with a breakpoint at a line that does not run."""
     if stop:
@@ -84,6 +108,6 @@ def seconds(function: Callable[[], object]) -> float:
 
 if __name__ == "__main__":
     code = empty_door() if "door" in sys.argv else None
-    every = (loops, calls, threads, has_breakpoint)
+    every = (loops, calls, threads, beneath_breakpoint, has_breakpoint)
     cases = {each.__name__: min(seconds(each) for _ in range(TIMES)) for each in every}
     Path(sys.argv[1]).write_text(json.dumps(cases), encoding="utf-8")

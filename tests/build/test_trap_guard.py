@@ -96,18 +96,18 @@ def test_killed_while_stopped_at_the_breakpoint(loop):
 
 PLANTED = """
 python
-import sys, gdb
-sys.path.insert(0, {package!r})
+import gdb
 from pyharness.ingdb.stops.planted import Planted
 Planted(gdb.selected_inferior().pid).plant([int(gdb.parse_and_eval("(long)&getpgrp"))])
 end
 """
 
 
-def test_killed_while_the_thread_stands_behind_a_planted_trap(loop, tmp_path):
+def test_killed_while_the_thread_stands_behind_a_planted_trap(loop, tmp_path, monkeypatch):
     """gdb has taken the signal by then: the kernel lets the thread go on where it stands."""
     script = tmp_path / "planted.gdb"
-    script.write_text(PLANTED.format(package=str(ROOT)))
+    script.write_text(PLANTED)
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))
     for _ in range(ROUNDS):
         kill(attach(loop.process.pid, f"source {script}", "continue &", "echo goes on\\n", until="goes on"))
         assert loop.both_threads_go_on().wrong == 0
