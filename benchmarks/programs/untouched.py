@@ -1,4 +1,4 @@
-"""Loops, calls, threads and exceptions of Python, in a program in which nothing stops: FILE gets the CPU seconds of each.
+"""Loops, calls, threads and exceptions in a program in which nothing stops: FILE gets the CPU seconds of each.
 
 What it measures is what a debugger costs while nobody looks, so every case is the worst of its kind: a line, a function
 and a thread that do next to nothing. With the word ``door`` behind FILE something stands where frames begin (PEP 523),
@@ -71,7 +71,7 @@ def exceptions() -> int:
 
 
 def beneath_breakpoint(*, stop: bool = False) -> int:
-    """The same, called by a function with a breakpoint at a line that does not run."""
+    """Call that loop, beneath a line with a breakpoint that does not run."""
     if stop:
         return 0  # @beneath
     return exceptions()
