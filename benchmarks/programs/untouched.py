@@ -71,7 +71,7 @@ def exceptions() -> int:
 
 
 def beneath_breakpoint(*, stop: bool = False) -> int:
-    """Call that loop, beneath a line with a breakpoint that does not run."""
+    """Loop with exceptions, called by a function with a breakpoint at a line that does not run."""
     if stop:
         return 0  # @beneath
     return exceptions()

@@ -79,7 +79,7 @@ def test_two_files_of_one_text_are_two(tmp_path):
 
 
 def test_code_that_torch_makes_while_it_stands_where_frames_begin(debugged):
-    """Its lines are places from then on: we stand there before it does."""
+    """Compiled code has places from then on: pyharness stands where frames begin before torch does."""
     program = debugged("traced_compiled.py")
     with program.start() as it:
         it.set_breakpoint("fx:mul")

@@ -31,5 +31,5 @@ def double(x):
 
 compiled = torch.compile(double, backend=backend)
 for size in (2, 3):
-    compiled(torch.ones(size))  # @call
+    compiled(torch.ones(size))
     print("after", plain(), flush=True)
