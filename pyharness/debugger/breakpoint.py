@@ -29,6 +29,8 @@ class Breakpoint:
     """Counts all of a program's, from 1: the program and gdb speak of it by this number."""
     lines: list[tuple[str, int]] = field(default_factory=list)
     """Files and lines that it has been bound to."""
+    in_cxx: list[tuple[str, int]] = field(default_factory=list)
+    """Files and lines of generated C++ that it is to be bound to when their library is loaded."""
     numbers: list[int] = field(default_factory=list)
     """gdb's numbers of it."""
     hint: str = ""

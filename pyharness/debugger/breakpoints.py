@@ -11,8 +11,8 @@ from pyharness.debugger.python.lines import condition_of
 from pyharness.gdbmi.client import GdbError
 from pyharness.model.errors import HarnessError, UsageError, nearest
 from pyharness.model.places import names, statements
-from pyharness.model.source_map import SourceMap, map_of
 from pyharness.model.text.code_lines import executable_line
+from pyharness.model.wrapper_map import is_cxx, map_of_generated
 from pyharness.protocol.agent import op_place
 from pyharness.protocol.channel import Ended
 from pyharness.protocol.mi import Break, FindFunction
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from pyharness.debugger.listener import Listener
     from pyharness.debugger.native.side import NativeSide
     from pyharness.debugger.python.side import PythonSide
+    from pyharness.model.source_map import SourceMap
     from pyharness.model.where import Where
     from pyharness.protocol.agent import OpPlace
 
@@ -92,7 +93,7 @@ class Breakpoints:
         return bool(self._waiting_native())
 
     def _waiting_native(self) -> list[Breakpoint]:
-        waiting = [each for each in self._set if each.where.kind == "native" and each.pending]
+        waiting = [each for each in self._set if each.in_cxx or (each.where.kind == "native" and each.pending)]
         return [each for each in waiting if each not in self._without_gdb]
 
     def refuse_native(self, problem: HarnessError) -> None:
@@ -137,6 +138,8 @@ class Breakpoints:
             return
         for source_map in self._maps.values():
             self._bind_map(new, source_map)
+        if native:
+            self._bind_in_cxx(new, native)
         try:
             self._tell_ops()
         except HarnessError:  # there is no engine that could stop there
@@ -154,7 +157,7 @@ class Breakpoints:
 
     def _begin(self, new: Breakpoint) -> None:
         self._count += 1
-        new.number, new.lines, new.numbers, new.hint = self._count, [], [], ""
+        new.number, new.lines, new.in_cxx, new.numbers, new.hint = self._count, [], [], [], ""
         new.is_later = self.has_stopped
         new.is_set = True
         self._set.append(new)
@@ -182,6 +185,8 @@ class Breakpoints:
             return
         self._forget(gone)
         for file, line in gone.lines if gone.where.kind != "native" else ():
+            if is_cxx(file):
+                continue
             self._python.change_breakpoints(file, cleared=[(line, gone)])
         if native and native.alive:
             native.delete(gone.numbers)
@@ -211,8 +216,8 @@ class Breakpoints:
                 raise
 
     def generated(self, file: str) -> None:
-        """torch.fx made code: bind what waits for a node of it."""
-        source_map = map_of(file)
+        """torch.fx or inductor made code: bind what waits for a node of it; in C++, when its library is loaded."""
+        source_map = map_of_generated(file)
         if source_map is None:
             return
         self._maps[file] = source_map
@@ -223,7 +228,11 @@ class Breakpoints:
         where, file = each.where, source_map.file
         if each.is_at_generated_lines:
             lines = {entry.line for entry in statements(source_map, where.kind, where.name)}
-            self._bind_lines(each, file, sorted(line for line in lines if (file, line) not in each.lines))
+            new = sorted(line for line in lines if (file, line) not in (*each.lines, *each.in_cxx))
+            if is_cxx(file):
+                each.in_cxx += [(file, line) for line in new]
+            else:
+                self._bind_lines(each, file, new)
 
     def _bind_lines(self, each: Breakpoint, file: str, lines: Sequence[int]) -> None:
         if lines:
@@ -237,26 +246,39 @@ class Breakpoints:
         gdb itself looks for a line in each library that it reads.
         """
         for each in list(self._set):
-            if each.where.kind != "native" or not (each.pending or each.is_of_function):
-                continue
-            asked, each.within = _native(each, self.rank), None  # its frame stands now, and not when there is more
-            try:
-                answer = native.ask(asked)
-            except GdbError as error:
-                if not each.pending:
-                    continue
+            if each.where.kind == "native":
+                if each.pending or each.is_of_function:
+                    asked, each.within = _native(each, self.rank), None  # its frame stands now, not when there is more
+                    self._bind(each, asked, native)
+            else:
+                self._bind_in_cxx(each, native)
+
+    def _bind_in_cxx(self, each: Breakpoint, native: NativeSide) -> None:
+        """Bind a place in a graph to the lines of generated C++ that it means, of files that are loaded."""
+        for file, line in tuple(each.in_cxx):
+            asked = replace(_native(each, self.rank), function="", file=PurePath(file).name, line=line, address=0)
+            if self._bind(each, asked, native) and (file, line) in each.in_cxx:
+                each.in_cxx.remove((file, line))
+
+    def _bind(self, each: Breakpoint, asked: Break, native: NativeSide) -> bool:
+        """Whether gdb has found a place."""
+        try:
+            answer = native.ask(asked)
+        except GdbError as error:
+            if each.pending:
                 self._forget(each)
                 message, _, remedy = error.message.partition("\n")
                 problem = (UsageError if each.where.condition else HarnessError)(message, remedy)
                 problem.__cause__ = error
                 self._listener.refused(each, problem)
-                continue
-            each.numbers += answer.numbers
-            each.lines += answer.places
-            each.hint = answer.hint
-            self.of_number.update(dict.fromkeys(answer.numbers, each))
-            if answer.numbers:
-                self._listener.bound(each)
+            return False
+        each.numbers += answer.numbers
+        each.lines += answer.places
+        each.hint = answer.hint
+        self.of_number.update(dict.fromkeys(answer.numbers, each))
+        if answer.numbers:
+            self._listener.bound(each)
+        return bool(answer.numbers)
 
     def look_in_others(self, native: NativeSide) -> None:
         """Find the functions that nothing of the user's has in libraries of others, before the program ends."""

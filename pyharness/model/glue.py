@@ -18,9 +18,15 @@ _CYTHON = re.compile(r"__pyx_(?:pf|f|gb)_(\d.*)")
 _SCOPE = re.compile(r"(\d+)(.+)")
 
 
-_INDUCTOR = re.compile(r"kernel_py$|parse_arg\b|PyInit_kernel$")
-_KERNEL = ".main.cpp"
-_BINDINGS = b"\n// Python bindings to call kernel():\n"
+_INDUCTOR = re.compile(
+    r"(kernel|inductor_entry_cpp)_py$|inductor_entry_cpp\b|(parse_arg|(un)?pack_tensor_handle_list)\b"
+    r"|PyInit_(kernel|inductor_entry_cpp)$"
+)
+_AOT = re.compile(r"AOTInductor\w+$|torch::aot_inductor::(?!AOTInductorModel\w*::run_impl\b)|\(anonymous namespace\)::")
+"""All that AOTInductor writes beside the wrapper, which ``run_impl`` is."""
+_KERNEL, _AOT_WRAPPER = ".main.cpp", ".wrapper.cpp"
+_BINDINGS = b"\n// Python bindings to call "
+_NAMESPACE = b"\nnamespace torch::aot_inductor {"
 
 
 @lru_cache(maxsize=4096)
@@ -33,14 +39,18 @@ def glue_family(function: str, file: str | None = None) -> str:
     for pattern, family in _FAMILIES:
         if pattern.match(function):
             return family
-    return "torch.compile" if file and _INDUCTOR.match(function) and _has_kernel(file) else ""
+    of_inductor = file and (
+        (_INDUCTOR.match(function) and _has(_BINDINGS, _KERNEL, file))
+        or (_AOT.match(function) and _has(_NAMESPACE, _AOT_WRAPPER, file))
+    )
+    return "torch.compile" if of_inductor else ""
 
 
 @lru_cache(maxsize=4096)
-def _has_kernel(path: str) -> bool:
-    """Whether a file is a kernel of inductor's, behind which torch puts functions that Python calls."""
+def _has(mark: bytes, suffix: str, path: str) -> bool:
+    """Whether inductor wrote a file: behind a kernel it puts functions that Python calls, around a wrapper a class."""
     try:
-        return path.endswith(_KERNEL) and _BINDINGS in read_regular(path)
+        return path.endswith(suffix) and mark in read_regular(path)
     except OSError:
         return False
 

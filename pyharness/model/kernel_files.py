@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,12 +12,13 @@ from pyharness.host.regular_file import read_regular
 from pyharness.host.state import StateError, state_dir, write_private
 from pyharness.model.frozen import frozen
 from pyharness.model.kernel_map import KernelMaps, digest_of, load
+from pyharness.model.kernel_text import defined_in
 from pyharness.model.text.json_lines import parsed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from pyharness.model.kernel_map import KernelMap
+    from pyharness.model.kernel_map import KernelLine, KernelMap
 
 _FOLDER = "kernels"
 _CALLERS = ".callers.json"
@@ -24,6 +26,10 @@ _CALLERS = ".callers.json"
 _MOST_CALLERS = 64
 _BINDINGS = "\n// Python bindings to call"
 """Where torch's own part of a kernel's file begins."""
+_COMMANDS = "\n// Compile cmd\n"
+"""Where the commands begin that AOTInductor puts behind a file when it is compiled, again each time."""
+SUFFIXES = (".main.cpp", ".optimized.cpp", ".wrapper.cpp", ".kernel.cpp")
+"""How torch names files of C++, behind a hash: those that Python loads, then AOTInductor's."""
 
 
 @frozen
@@ -34,14 +40,17 @@ class Kernel:
     file: str | None
     """Path of the ``.cpp``; ``None`` where torch wrote none."""
     source: str
-    """The part of the file that was generated for it."""
+    """The part of the file that was generated for it, where a map counts lines from 1."""
+    before: int = 0
+    """Lines of the file before that part."""
 
 
 @frozen
 class Wrapper:
-    """The code of a graph that a program has loaded."""
+    """The code of a graph that a program has loaded, or is about to."""
 
     file: str
+    """Path of the wrapper, which is Python or C++."""
     kernels: tuple[Kernel, ...]
     maps: KernelMaps | None
     """``None`` where torch took the code from its cache, and nobody made a map when it was generated."""
@@ -74,6 +83,14 @@ def remember(file: str, wrapper: str) -> None:
             write_private(path, json.dumps({"wrappers": [digest, *others][:_MOST_CALLERS]}).encode())
 
 
+def wrappers_of(text: str) -> Iterator[tuple[str, KernelMaps]]:
+    """The maps of the wrappers that call kernels in a file of this text, the latest first, each with its digest."""
+    with suppress(StateError):
+        for digest in _digests(_callers(text)):
+            if (maps := _read(digest)) is not None:
+                yield digest, maps
+
+
 def kept_at() -> int:
     """When a map was kept last, in nanoseconds: what was read before may be old; 0 where there is none."""
     try:
@@ -83,18 +100,33 @@ def kept_at() -> int:
 
 
 def kernels_in(file: str) -> Iterator[tuple[str, KernelMaps, KernelMap]]:
-    """The maps of the kernel in ``file``, the latest first: each with the digest of a wrapper that calls it."""
-    with suppress(OSError, StateError, UnicodeError):
+    """The maps of the kernels in ``file``, the latest first: each with the digest of a wrapper that calls it."""
+    with suppress(OSError, UnicodeError):
         text = Path(file).read_text(encoding="utf-8")
+        for wrapper, maps in wrappers_of(text):
+            yield from ((wrapper, maps, kernel) for kernel in _there(maps, text))
+
+
+def _there(maps: KernelMaps, text: str) -> Iterator[KernelMap]:
+    """The kernels that a file has, with the lines that they have there."""
+    if not maps.is_cxx:
         digest = digest_of(text.partition(_BINDINGS)[0])
-        for wrapper in _digests(_callers(text)):
-            maps = _read(wrapper)
-            if maps is not None:
-                yield from ((wrapper, maps, kernel) for kernel in maps.kernels if kernel.digest == digest)
+        yield from (kernel for kernel in maps.kernels if kernel.digest == digest)
+        return
+    known = {kernel.name: kernel for kernel in maps.kernels}
+    for found in defined_in(text):
+        kernel = known.get(found.name)
+        if kernel and kernel.digest == digest_of(found.text):
+            uses = (replace(use, lines=_moved(use.lines, found.line - 1)) for use in kernel.uses)
+            yield replace(kernel, uses=tuple(uses))
+
+
+def _moved(lines: tuple[KernelLine, ...], more: int) -> tuple[KernelLine, ...]:
+    return tuple(replace(each, line=each.line + more) for each in lines)
 
 
 def _callers(text: str) -> Path:
-    return state_dir(_FOLDER) / f"{digest_of(text)}{_CALLERS}"
+    return state_dir(_FOLDER) / f"{digest_of(text.partition(_COMMANDS)[0])}{_CALLERS}"
 
 
 def _digests(path: Path) -> list[str]:

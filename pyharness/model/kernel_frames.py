@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING
 
 from pyharness.host.regular_file import read_text
 from pyharness.model.frozen import frozen
-from pyharness.model.kernel_files import kept_at, kernels_in
+from pyharness.model.kernel_files import SUFFIXES, kept_at, kernels_in, wrappers_of
 from pyharness.model.kernel_map import KernelMap, KernelMaps, KernelUse, digest_of
 from pyharness.model.kernel_text import has_kernel, kernels_of
+from pyharness.model.wrapper_map import MOST, map_of_cxx
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,11 +21,10 @@ if TYPE_CHECKING:
     from pyharness.model.frames import Frame, FxPlace
     from pyharness.model.kernel_map import KernelLine
 
-_SUFFIX = ".main.cpp"
-"""How torch names a kernel's file, behind a hash."""
-_FUNCTION = re.compile(r"kernel(\._omp_fn\.\d+(\(void\))?)?$")
-"""How torch names every kernel; what OpenMP runs in parallel is a function of its own."""
-_MOST = 8 << 20
+_FUNCTION = re.compile(r"(kernel|cpp_\w+)(\._omp_fn\.\d+(\(void\))?)?$")
+"""How torch names every kernel for Python, and those for C++; what OpenMP runs in parallel is a function of its own."""
+_WRAPPER = re.compile(r"(inductor_entry_impl|(.*::)?AOTInductorModel\w*::run_impl)\b")
+"""How torch names a wrapper in C++."""
 _UNKNOWN = KernelUse((), ())
 _NO_MAPS = KernelMaps("", "inference", (), ())
 """Stands for the maps of a kernel that was compiled without us: of it the name and the buffers are known."""
@@ -43,33 +43,56 @@ def named(frames: Sequence[Frame]) -> list[Frame]:
     """``frames``, innermost first, in which kernels have their names, and their lines nodes."""
     found = list(frames)
     for index, frame in enumerate(found):
-        if frame.language == "native" and frame.file and frame.file.endswith(_SUFFIX):
-            found[index] = _named(frame, next((each for each in found[index:] if each.language == "python"), None))
+        if frame.language == "native" and frame.file and frame.file.endswith(SUFFIXES):
+            found[index] = _named(frame, next((each for each in found[index + 1 :] if _may_call(each)), None))
     return found
+
+
+def _may_call(frame: Frame) -> bool:
+    return frame.language == "python" or is_cxx_wrapper(frame.function, frame.file)
+
+
+def is_cxx_wrapper(function: str, file: str | None) -> bool:
+    """Whether a native function is a wrapper."""
+    return bool(file and file.endswith(SUFFIXES) and _WRAPPER.match(function))
 
 
 def is_kernel(file: str) -> bool:
     """Whether a file is a kernel, also one that there is no map of."""
-    return file.endswith(_SUFFIX) and (has_map(file) or has_kernel("\n".join(text_of(file))))
+    return file.endswith(SUFFIXES) and (has_map(file) or has_kernel("\n".join(text_of(file))))
 
 
 def has_map(file: str) -> bool:
     """Whether a file is a kernel that there is a map of."""
-    return file.endswith(_SUFFIX) and bool(_known(file))
+    return file.endswith(SUFFIXES) and bool(_known(file) or map_of_cxx(file))
 
 
 def mapped_lines(file: str) -> frozenset[int]:
-    """The lines of a kernel's file that work for nodes, in any call; empty for a file that is no kernel's."""
-    if not file.endswith(_SUFFIX):
+    """The lines of a file that work for nodes, in any call: a kernel's, and those of a wrapper in C++ that call one.
+
+    Empty for every other file.
+    """
+    if not file.endswith(SUFFIXES):
         return frozenset()
-    known = _known(file)
-    return frozenset(line.line for _, _, kernel in known for use in kernel.uses for line in use.lines)
+    wrapper = map_of_cxx(file)
+    calls = (each.line for each in wrapper.lines) if wrapper else ()
+    uses = (use for _, _, kernel in _known(file) for use in kernel.uses)
+    return frozenset((*calls, *(line.line for use in uses for line in use.lines)))
 
 
-def standing(file: str, caller: Frame | None) -> tuple[Standing, ...]:
-    """The call of a kernel that the Python frame ``caller`` makes; all that may be, where it cannot be told which."""
-    found = _of_caller(file, caller)
+def standing(file: str, function: str, caller: Frame | None) -> tuple[Standing, ...]:
+    """The call of the kernel ``function`` that ``caller`` makes; all that may be, where it cannot be told which.
+
+    ``caller`` is the frame of the wrapper.
+    """
+    found = _of_caller(file, function, caller)
     return tuple(Standing(maps, kernel, use) for maps, kernel in found for use in _uses(kernel, caller))
+
+
+def name_in_cxx(function: str) -> str:
+    """What a kernel's file calls the kernel that a function is, or is a part of."""
+    found = _FUNCTION.match(function)
+    return found[1] if found else function
 
 
 def text_of(file: str) -> tuple[str, ...]:
@@ -80,13 +103,18 @@ def text_of(file: str) -> tuple[str, ...]:
 @lru_cache(maxsize=64)
 def _text(file: str, _modified: int) -> tuple[str, ...]:
     try:
-        return tuple(read_text(file, _MOST).split("\n"))
+        return tuple(read_text(file, MOST).split("\n"))
     except (OSError, ValueError):
         return ()
 
 
 def _named(frame: Frame, caller: Frame | None) -> Frame:
-    known = _of_caller(frame.file or "", caller) if _FUNCTION.match(frame.function) else []
+    file = frame.file or ""
+    if is_cxx_wrapper(frame.function, file):
+        wrapper = map_of_cxx(file)
+        call = wrapper.at(frame.line or 0) if wrapper else None
+        return replace(frame, fx=call.place) if call else frame
+    known = _of_caller(file, frame.function, caller) if _FUNCTION.match(frame.function) else []
     if not known:
         return frame
     name = known[0][1].name
@@ -94,11 +122,12 @@ def _named(frame: Frame, caller: Frame | None) -> Frame:
     return replace(frame, function=name, fx=places.pop() if len(places) == 1 else None)
 
 
-def _of_caller(file: str, caller: Frame | None) -> list[tuple[KernelMaps, KernelMap]]:
+def _of_caller(file: str, function: str, caller: Frame | None) -> list[tuple[KernelMaps, KernelMap]]:
     """The maps of the wrapper that calls; all where no wrapper is on the stack, as in a thread of OpenMP's."""
-    kernels = _known(file)
-    digest = _digest(caller.file, _changed(caller.file)) if caller and caller.file else ""
-    own = [(maps, kernel) for wrapper, maps, kernel in kernels if wrapper == digest]
+    name = name_in_cxx(function)
+    kernels = [each for each in _known(file) if not each[1].is_cxx or each[2].name == name]
+    digests = _digests(caller.file, (_changed(caller.file), kept_at())) if caller and caller.file else ()
+    own = [(maps, kernel) for wrapper, maps, kernel in kernels if wrapper in digests]
     found = own or [(maps, kernel) for _, maps, kernel in kernels]
     if not found and caller and caller.file and (name := _called(file, _changed(file), caller.file)):
         return [(_NO_MAPS, KernelMap(name, "", (_UNKNOWN,)))]
@@ -140,11 +169,13 @@ def _kernels(file: str, _modified: tuple[int, int]) -> tuple[tuple[str, KernelMa
 
 
 @lru_cache(maxsize=64)
-def _digest(file: str, _modified: int) -> str:
+def _digests(file: str, _modified: tuple[int, int]) -> tuple[str, ...]:
+    """What the maps of a wrapper are kept under: one in C++ is a part of what torch wrote."""
     try:
-        return digest_of(read_text(file, _MOST))
+        text = read_text(file, MOST)
     except (OSError, ValueError):
-        return ""
+        return ()
+    return tuple(digest for digest, _ in wrappers_of(text)) if file.endswith(SUFFIXES) else (digest_of(text),)
 
 
 @lru_cache(maxsize=64)

@@ -10,7 +10,7 @@ from pyharness.model.frames import FxPlace
 from pyharness.model.frozen import frozen
 from pyharness.model.text.json_lines import parsed
 
-VERSION = 1
+VERSION = 2
 """Version of the file that ``KernelMaps`` is kept in."""
 
 GraphKind = Literal["forward", "backward", "inference"]
@@ -55,7 +55,7 @@ class KernelLine:
     """One line of C++ that works for a node."""
 
     line: int
-    """1-based, of the kernel's file."""
+    """1-based, of the kernel's file; of a kernel that a wrapper in C++ calls, counted from the line that defines it."""
     node: str
     kind: LineKind
     variable: str | None = None
@@ -88,7 +88,7 @@ class KernelMap:
     name: str
     """Name that the wrapper calls it by: ``cpp_fused_add_gelu_0``."""
     digest: str
-    """Digest of the kernel's text: a map of another text says nothing."""
+    """Digest of the kernel's text, of one for C++ that of its definition: a map of another text says nothing."""
     uses: tuple[KernelUse, ...]
     """In the order of the wrapper's calls."""
 
@@ -98,6 +98,7 @@ class WrapperCall:
     """A line of a wrapper that calls a kernel, or a function of torch's."""
 
     line: int
+    """1-based, of the wrapper's file."""
     nodes: tuple[str, ...]
     """All that the call computes, in the order of the graph."""
 
@@ -112,6 +113,8 @@ class KernelMaps:
     nodes: tuple[GraphNode, ...]
     kernels: tuple[KernelMap, ...]
     calls: tuple[WrapperCall, ...] = ()
+    is_cxx: bool = False
+    """Whether the wrapper is C++, as for AOTInductor: its file has kernels, too, or another one has them all."""
 
     def dump(self) -> str:
         """JSON text, which ``load`` reads back."""
@@ -121,7 +124,7 @@ class KernelMaps:
         ]
         nodes = [vars(each) for each in self.nodes]
         calls = [vars(each) for each in self.calls]
-        head = {"version": VERSION, "torch": self.torch, "kind": self.kind}
+        head = {"version": VERSION, "torch": self.torch, "kind": self.kind, "is_cxx": self.is_cxx}
         return json.dumps({**head, "nodes": nodes, "kernels": kernels, "calls": calls})
 
 
@@ -136,7 +139,7 @@ def load(text: str) -> KernelMaps:
         for each in data["kernels"]
     )
     calls = tuple(WrapperCall(each["line"], tuple(each["nodes"])) for each in data["calls"])
-    return KernelMaps(data["torch"], data["kind"], nodes, kernels, calls)
+    return KernelMaps(data["torch"], data["kind"], nodes, kernels, calls, data["is_cxx"])
 
 
 def _load_node(data: dict[str, Any]) -> GraphNode:

@@ -17,7 +17,11 @@ if TYPE_CHECKING:
 Number = TypeVar("Number")
 """What an index is made of: whole numbers, or tensors of them."""
 
-_SIGNATURE = re.compile(r'extern "C"\s+(?:\w+\s+)*?void\s+kernel\((.*?)\)', re.DOTALL)
+_SIGNATURE = re.compile(r'extern "C"\s+(?:\w+\s+)*?void\s+(kernel|cpp_\w+)\((.*?)\)', re.DOTALL)
+_DEFINED = re.compile(r'^extern "C"\s+(?:\w+\s+)*?void\s+(cpp_\w+)\([^;{]*\)\s*\{.*?^\}', re.DOTALL | re.MULTILINE)
+"""A kernel that a wrapper in C++ calls. It is declared before, too."""
+_CXX_SOURCE = re.compile(r'^(?:cpp_wrapper|kernel)_src = \(\nr"""(.*?)"""\n\)', re.DOTALL | re.MULTILINE)
+_CXX_ENTRY = re.compile(r"^void (?:inductor_entry_impl|AOTInductorModel\w*::run_impl)\(", re.MULTILINE)
 _KERNEL = re.compile(r"^(\w+) = async_compile\.cpp_pybinding\([^\n]*?r'''(.*?)'''\)", re.DOTALL | re.MULTILINE)
 """A kernel in the text of a wrapper: what it is called, and its C++."""
 _PARAMETER = re.compile(r"(?P<type>.*?)\s*(?P<name>\w+)\s*$", re.DOTALL)
@@ -56,15 +60,48 @@ def kernels_of(wrapper: str) -> list[tuple[str, str]]:
     return _KERNEL.findall(wrapper)
 
 
+@frozen
+class Defined:
+    """A kernel that is defined in a file of C++, under its own name."""
+
+    name: str
+    line: int
+    """Where its definition begins in the file."""
+    text: str
+    """The definition."""
+
+
+def defined_in(text: str) -> list[Defined]:
+    """The kernels that a file of C++ defines for a wrapper in C++."""
+    found = _DEFINED.finditer(text)
+    return [Defined(each[1], text.count("\n", 0, each.start()) + 1, each[0]) for each in found]
+
+
+def cxx_sources(module: str) -> list[tuple[int, str]]:
+    """The C++ in a module of Python that is a wrapper in C++: the wrapper, and the kernels where they are apart.
+
+    Each with the lines of the module before its first. Empty for a wrapper in Python.
+    """
+    return [(module.count("\n", 0, each.start(1)), each[1]) for each in _CXX_SOURCE.finditer(module)]
+
+
+def has_cxx_wrapper(text: str) -> bool:
+    """Whether a file of C++ has a wrapper, which calls kernels."""
+    return _CXX_ENTRY.search(text) is not None
+
+
 def has_kernel(text: str) -> bool:
     """Whether the text of a file is that of a kernel."""
     return _SIGNATURE.search(text) is not None
 
 
-def parameters(text: str) -> tuple[Parameter, ...]:
-    """The parameters of the kernel in a file's text, in order; empty where there is none."""
-    found = _SIGNATURE.search(text)
-    parts = found[1].replace("__restrict__", "").split(",") if found else ()
+def parameters(text: str, name: str = "kernel") -> tuple[Parameter, ...]:
+    """The parameters of the kernel in a file's text, in order; empty where there is none.
+
+    ``name`` is that in C++: a kernel of its own for Python is called so.
+    """
+    found = next((each for each in _SIGNATURE.finditer(text) if each[1] == name), None)
+    parts = found[2].replace("__restrict__", "").split(",") if found else ()
     matches = (_PARAMETER.match(part) for part in parts)
     return tuple(Parameter(match["type"].strip(), match["name"]) for match in matches if match)
 
@@ -99,6 +136,25 @@ def passed(line: str, kernel: str) -> tuple[str, ...]:
     if not isinstance(tree, ast.Call) or not isinstance(tree.func, ast.Name) or tree.func.id != kernel:
         return ()
     return tuple(map(ast.unparse, tree.args))
+
+
+_BUFFER = re.compile(r"\(.*\*\)\((\w+)\.data_ptr\(\)\)$")
+
+
+def passed_in_cxx(line: str, kernel: str) -> tuple[str, ...]:
+    """What a line of a wrapper in C++ passes to a kernel: variables, and numbers; empty where it is no such line."""
+    text = line.strip()
+    if not (text.startswith(f"{kernel}(") and text.endswith(");")):
+        return ()
+    parts, depth = [""], 0
+    for letter in text[len(kernel) + 1 : -2]:
+        depth += (letter in _OPENING) - (letter in _CLOSING)
+        if letter == "," and not depth:
+            parts.append("")
+        else:
+            parts[-1] += letter
+    words = [part.strip() for part in parts]
+    return tuple(found[1] if (found := _BUFFER.match(word)) else word for word in words)
 
 
 def statement_end(lines: Sequence[str], line: int) -> int:

@@ -1,20 +1,31 @@
-"""The source map of a wrapper of inductor's: each line that calls a kernel, with the nodes that the kernel computes."""
+"""The source map of a wrapper of inductor's: each line that calls a kernel, with the nodes that the kernel computes.
+
+That of a wrapper in Python is kept as any generated file's. One in C++ may run in a program that has no Python, so its
+map is made of what is kept of its text.
+"""
 
 from __future__ import annotations
 
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pyharness.host.regular_file import read_text
 from pyharness.host.state import write_private
-from pyharness.model.source_map import MappedLine, SourceMap, path_of
+from pyharness.model.kernel_files import SUFFIXES, kept_at, wrappers_of
+from pyharness.model.kernel_text import has_cxx_wrapper
+from pyharness.model.source_map import MappedLine, SourceMap, map_of, path_of
 
 if TYPE_CHECKING:
     from pyharness.model.kernel_files import Wrapper
-    from pyharness.model.kernel_map import GraphNode, WrapperCall
+    from pyharness.model.kernel_map import GraphNode, KernelMaps, WrapperCall
+
+MOST = 8 << 20
+"""Bytes of a file of C++ that is read."""
 
 
 def write_map(wrapper: Wrapper) -> bool:
-    """Keep the map of a wrapper, so that places and frames find it; ``False`` where nobody knows its nodes.
+    """Keep the map of a wrapper in Python, so that places and frames find it; ``False`` where nobody knows its nodes.
 
     ``StateError`` or ``OSError`` where it cannot be kept.
     """
@@ -27,12 +38,43 @@ def write_map(wrapper: Wrapper) -> bool:
 
 def map_of_wrapper(wrapper: Wrapper) -> SourceMap | None:
     """A row for each node; of those that a line computes the last is its result."""
-    maps = wrapper.maps
-    if maps is None:
+    return _map(wrapper.file, wrapper.maps) if wrapper.maps else None
+
+
+def is_cxx(file: str) -> bool:
+    """Whether a file is called as torch calls one of generated C++."""
+    return file.endswith(SUFFIXES)
+
+
+def map_of_generated(file: str) -> SourceMap | None:
+    """The map of generated code in Python or C++; ``None`` for every other file."""
+    return map_of_cxx(file) if is_cxx(file) else map_of(file)
+
+
+def map_of_cxx(file: str) -> SourceMap | None:
+    """The map of a wrapper in C++; ``None`` where the file has none, or nobody knows its nodes."""
+    try:
+        modified = Path(file).stat().st_mtime_ns
+    except OSError:
         return None
+    return _map_of_cxx(file, (modified, kept_at()))
+
+
+@lru_cache(maxsize=64)
+def _map_of_cxx(file: str, _modified: tuple[int, int]) -> SourceMap | None:
+    try:
+        text = read_text(file, MOST)
+    except (OSError, ValueError):
+        return None
+    known = (maps for _, maps in wrappers_of(text) if maps.is_cxx) if has_cxx_wrapper(text) else ()
+    maps = next(iter(known), None)
+    return _map(file, maps) if maps else None
+
+
+def _map(file: str, maps: KernelMaps) -> SourceMap:
     nodes = {node.name: node for node in maps.nodes}
     lines = tuple(_line(call, nodes[name]) for call in maps.calls for name in call.nodes if name in nodes)
-    return SourceMap(wrapper.file, f"inductor's {maps.kind}", lines)
+    return SourceMap(file, f"inductor's {maps.kind}", lines)
 
 
 def _line(call: WrapperCall, node: GraphNode) -> MappedLine:

@@ -123,7 +123,8 @@ def test_vectors_of_bfloat16_have_lanes(run):
     stops, _ = run(*["--over", *printing("tmp0", "tmp1", "tmp2")] * 20, kind="bfloat16")
     shown = [text for each in stops for text in (each["printed"] or {}).values()]
     assert not [text for text in shown if "unreadable" in text], shown
-    assert [text for text in shown if text.startswith("[") and text.count(", ") == 31], shown
+    lanes = {text.count(", ") + 1 for text in shown if text.startswith("[")}
+    assert max(lanes, default=0) in {16, 32}, shown  # AVX2, AVX-512
 
 
 def test_a_name_that_is_no_node_is_gdbs_or_pythons(optimized, static):

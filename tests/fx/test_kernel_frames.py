@@ -91,7 +91,7 @@ def test_a_kernel_without_a_map_has_the_name_that_its_wrapper_calls_it_by(tmp_pa
     assert (frame.function, frame.fx) == ("cpp_fused_sin_0", None)
     assert is_kernel(str(path))
     assert not has_map(str(path))
-    assert [each.kernel.name for each in standing(str(path), Frame("python", "call", str(wrapper), 4))] == [
+    assert [each.kernel.name for each in standing(str(path), "kernel", Frame("python", "call", str(wrapper), 4))] == [
         "cpp_fused_sin_0"
     ]
     other = tmp_path / "c9.py"

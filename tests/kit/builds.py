@@ -79,12 +79,12 @@ def many_functions() -> Path:
 
 def op_kernel() -> Path:
     """An extension with the op ``walk::weighted``."""
-    return _with_our_headers("op_kernel.cpp", "-O0", *_torch_includes(), *_torch_libraries("torch_cpu", "c10"))
+    return _with_our_headers("op_kernel.cpp", "-O0", *_torch_includes(), *linked_with_torch("torch_cpu", "c10"))
 
 
 def survey() -> Path:
     """The Python module ``survey``, whose C++ autograd Function is behind an op and called without one."""
-    libraries = _torch_libraries("torch_python", "torch", "torch_cpu", "c10")
+    libraries = linked_with_torch("torch_python", "torch", "torch_cpu", "c10")
     return _with_our_headers("survey.cpp", "-O0", *_torch_includes(), *libraries)
 
 
@@ -119,7 +119,7 @@ def tensor_kernel() -> Path:
         ".so",
         "-O0",
         *_LIBRARY_FLAGS,
-        *_torch_libraries("torch_python", "torch_cpu", "c10"),
+        *linked_with_torch("torch_python", "torch_cpu", "c10"),
     )
 
 
@@ -181,8 +181,9 @@ def _torch_includes() -> list[str]:
     return ["-DAT_PER_OPERATOR_HEADERS", *(f"-I{each}" for each in folders)]
 
 
-def _torch_libraries(*names: str) -> list[str]:
-    return [f"-L{_torch() / 'lib'}", *(f"-l{name}" for name in names)]
+def linked_with_torch(*names: str) -> list[str]:
+    """What links a program with libraries of torch's, and has it find them."""
+    return [f"-L{_torch() / 'lib'}", f"-Wl,-rpath,{_torch() / 'lib'}", *(f"-l{name}" for name in names)]
 
 
 def _pybind11() -> Path:

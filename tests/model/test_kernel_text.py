@@ -5,10 +5,14 @@ import pytest
 from pyharness.model.kernel_text import (
     as_cxx,
     computed,
+    cxx_sources,
+    defined_in,
+    has_cxx_wrapper,
     is_written_first,
     names_in,
     parameters,
     passed,
+    passed_in_cxx,
     place_text,
     statement_end,
 )
@@ -121,3 +125,56 @@ def test_a_buffer_that_is_written_before_it_is_read_is_known():
     assert not is_written_first(
         f"{head}    auto tmp0 = in_out_ptr0[x0];\n    in_out_ptr0[x0] = tmp0;\n}}\n", "in_out_ptr0"
     )
+
+
+CXX = """
+#include "wrapper.h"
+extern "C"  void  cpp_fused_add_0(float* in_out_ptr0,
+                       const float* in_ptr0);
+
+void inductor_entry_impl(AtenTensorHandle* input_handles) {
+    cpp_fused_add_0((float*)(buf1.data_ptr()), (const float*)(f(a, b).data_ptr()), 16L, s0);
+} // inductor_entry_impl
+
+#include "prefix.h"
+extern "C"  void  cpp_fused_add_0(float* in_out_ptr0,
+                       const float* in_ptr0)
+{
+    if (true) {
+        in_out_ptr0[0] += in_ptr0[0];
+    }
+}
+
+extern "C" EXPORTED void cpp_1(float* out_ptr0)
+{
+}
+"""
+
+
+def test_kernels_of_a_wrapper_in_cxx_are_those_that_a_file_defines():
+    first, second = defined_in(CXX)
+    assert (first.name, second.name) == ("cpp_fused_add_0", "cpp_1")
+    assert CXX.splitlines()[first.line - 1].startswith('extern "C"')
+    assert first.text.splitlines()[-1] == "}"
+    assert "in_out_ptr0[0] += in_ptr0[0];" in first.text
+    assert [each.name for each in parameters(CXX, "cpp_1")] == ["out_ptr0"]
+    assert [each.name for each in parameters(CXX, "cpp_fused_add_0")] == ["in_out_ptr0", "in_ptr0"]
+    assert parameters(CXX) == ()
+    assert has_cxx_wrapper(CXX)
+    assert not has_cxx_wrapper(first.text)
+
+
+def test_the_cxx_in_a_module_is_the_wrapper_and_the_kernels_where_they_are_apart():
+    one = f'import x\n\ncpp_wrapper_src = (\nr"""{CXX}"""\n)\n\nf = load(cpp_wrapper_src)\n'
+    assert cxx_sources(one) == [(3, CXX)]
+    apart = f'{one}\nkernel_src = (\nr"""{CXX}"""\n)\n'
+    assert [text for _, text in cxx_sources(apart)] == [CXX, CXX]
+    assert cxx_sources("kernel = async_compile.cpp_pybinding(['float*'], r'''x''')\n") == []
+
+
+def test_what_a_wrapper_in_cxx_passes_is_its_variables_and_numbers():
+    line = next(each for each in CXX.splitlines() if each.startswith("    cpp_fused_add_0("))
+    given = passed_in_cxx(line, "cpp_fused_add_0")
+    assert given == ("buf1", "(const float*)(f(a, b).data_ptr())", "16L", "s0")
+    assert passed_in_cxx(line, "cpp_fused") == ()
+    assert passed_in_cxx("cpp_1(x", "cpp_1") == ()

@@ -40,8 +40,9 @@ def _follow(notify: Callable[[Wrapper], None], lost: Callable[[str], None], _mod
             kernel_files.save(wrapper, maps)
 
     def loaded(wrapper: Wrapper) -> None:
-        with _kept(lost):
-            wrapper_map.write_map(wrapper)
+        if wrapper.maps is None or not wrapper.maps.is_cxx:
+            with _kept(lost):
+                wrapper_map.write_map(wrapper)
         notify(wrapper)
 
     try:

@@ -13,6 +13,7 @@ from pyharness.model.user_code import included, is_added_binary, is_user_binary
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
+    from types import ModuleType
 
 
 def loaded() -> list[str]:
@@ -42,6 +43,7 @@ def install(
         if path in preloaded:
             loads.tell(path)
     _around_each_load(loads.before, loads.after)
+    after_import("torch", lambda torch: _around_models(torch, loads.tell_all))
 
 
 class _Loads:
@@ -75,9 +77,13 @@ class _Loads:
             self._added = path
             self._notify_added(path)
         if included():
-            for other in loaded():
-                if other not in self._told:
-                    self.tell(other)
+            self.tell_all()
+
+    def tell_all(self) -> None:
+        """Tell of those that came otherwise than by Python's own ways."""
+        for path in loaded():
+            if path not in self._told:
+                self.tell(path)
 
 
 def _mapped() -> Iterable[str]:
@@ -100,6 +106,21 @@ def _linked() -> list[str]:
     visit = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.POINTER(_Linked), ctypes.c_size_t, ctypes.c_void_p)
     ctypes.pythonapi.dl_iterate_phdr(visit(note), None)  # the interpreter's symbols: the C library's, too
     return names
+
+
+def _around_models(torch: ModuleType, tell: Callable[[], None]) -> None:
+    """Models that AOTInductor compiled are libraries, which torch itself loads."""
+    loaders = getattr(torch._C, "_aoti", None)
+    known = vars(loaders).items() if loaders else ()
+    kinds: list[Any] = [each for name, each in known if name.startswith("AOTIModel") and isinstance(each, type)]
+    for kind in kinds:
+        original = kind.__init__
+
+        def create_and_tell(self: Any, *args: Any, _create: Any = original, **named: Any) -> None:
+            _create(self, *args, **named)
+            tell()
+
+        kind.__init__ = create_and_tell
 
 
 class _Linked(ctypes.Structure):

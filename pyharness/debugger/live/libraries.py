@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 from pyharness.model.errors import DebuggerLostError, HarnessError
@@ -54,6 +55,7 @@ class Libraries:
         """Take a library of the user's, whose code has not run yet."""
         shell = self._shell
         self.paths.append(path)
+        shell.breakpoints.generated(str(PurePath(path).with_suffix(".cpp")))  # AOTInductor's lies beside its library
         if shell.native:
             shell.native.load_symbols()
         elif self._wants_native:

@@ -116,6 +116,8 @@ class ProgramMessages:
                 breakpoints.unfiled = why
             case Generated(file):
                 breakpoints.generated(file)
+                if self._shell.native and breakpoints.wants_native:
+                    breakpoints.bind_native(self._shell.native)
             case FirstLibrary():
                 self._libraries.begins()
             case Library(path):

@@ -32,10 +32,11 @@ def _calls(wrapper: Wrapper, name: str) -> Iterator[KernelBox]:
     found = wrapper.map_of(kernel)
     uses = found.uses if found else ()
     for call, use in enumerate(uses, 1):
-        yield KernelBox(name, kernel.file, call, len(uses), tuple(_nodes(use)))
+        yield KernelBox(name, kernel.file, call, len(uses), tuple(_nodes(use, kernel.before)))
 
 
-def _nodes(use: KernelUse) -> Iterator[KernelNode]:
+def _nodes(use: KernelUse, before: int) -> Iterator[KernelNode]:
     for name in use.nodes:
         lines = [each for each in use.lines if each.node == name]
-        yield KernelNode(name, any(each.kind == "store" for each in lines), tuple(each.line for each in lines))
+        numbers = tuple(each.line + before for each in lines)
+        yield KernelNode(name, any(each.kind == "store" for each in lines), numbers)

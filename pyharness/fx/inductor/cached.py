@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from pyharness.fx.inductor.loading import LOWERED
 from pyharness.fx.inductor.private import replaced
 from pyharness.model.kernel_files import maps_of
-from pyharness.model.kernel_text import kernels_of
+from pyharness.model.kernel_text import cxx_sources, kernels_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -39,10 +39,14 @@ class Cached:
 
     def _hit(self, original: Callable[..., Any], graph: Any, info: Any, *args: Any, **named: Any) -> Any:
         text = getattr(graph, "source_code", None)
-        if isinstance(text, str) and self._refused[text] < _MOST and kernels_of(text) and _lacks(text):
+        if isinstance(text, str) and self._refused[text] < _MOST and _has_kernels(text) and _lacks(text):
             self._refused[text] += 1
             return None, info  # no hit: torch compiles the graph
         return original(graph, info, *args, **named)
+
+
+def _has_kernels(text: str) -> bool:
+    return bool(kernels_of(text) or cxx_sources(text))
 
 
 def _lacks(text: str) -> bool:

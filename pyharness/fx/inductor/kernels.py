@@ -24,7 +24,7 @@ from pyharness.model.kernel_map import (
     LineKind,
     digest_of,
 )
-from pyharness.model.kernel_text import kernels_of
+from pyharness.model.kernel_text import cxx_sources, defined_in, kernels_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -36,6 +36,10 @@ if TYPE_CHECKING:
     from pyharness.fx.inductor.lowering import Lowering
     from pyharness.fx.inductor.private import Private
 
+    Contexts = Sequence[tuple[int, Node]]
+    """Lines of a wrapper, each with the node that torch was about to write when it came there."""
+
+_AHEAD_OF_TIME = "codegen_with_cpp_wrapper"
 _VARIABLE = re.compile(r"\s*(?:const )?auto (\w+) =")
 _KINDS: dict[str, LineKind] = {
     "load": "load",
@@ -67,12 +71,14 @@ class Kernels:
         bodies: Bodies,
         lines: Lines,
         made: Callable[[str, KernelMaps], None],
+        ahead_of_time: Callable[[str, str], None],
         lost: Callable[[str], None],
     ) -> None:
         self._private = private
         self._bodies = bodies
         self._lines = lines
         self._made = made
+        self._ahead_of_time = ahead_of_time
         self._lost = lost
         self._graphs: weakref.WeakKeyDictionary[Any, _Graph] = weakref.WeakKeyDictionary()
 
@@ -81,6 +87,8 @@ class Kernels:
         self._maker_of = lowering.maker_of
         replaced(self._private.cpp.CppScheduling, "define_kernel", self._define)
         replaced(self._private.graph.GraphLowering, "_compile_to_module_lines", self._finish)
+        if hasattr(self._private.graph.GraphLowering, _AHEAD_OF_TIME):
+            replaced(self._private.graph.GraphLowering, _AHEAD_OF_TIME, self._finish_cxx)
 
     def _define(
         self, original: Callable[..., str], scheduling: Any, text: str, nodes: Any, *args: Any, **named: Any
@@ -157,18 +165,50 @@ class Kernels:
         if graph.uses:
             graph.kind = kind_of(lowered)
             with self._safely("a graph's kernels"):
-                self._made(code.value, _maps(graph, code.value, code.line_map))
+                self._made(code.value, _of_module(graph, code.value, code.line_map))
                 tell(code.value, lowered.module)
         return original(lowered, code)
 
+    def _finish_cxx(self, original: Callable[..., Any], lowered: Any) -> Any:
+        """Take the two files of C++ of a graph that is compiled ahead of time; it has no module of Python."""
+        wrapper, kernels = made = original(lowered)
+        if lowered.aot_mode:
+            graph = self._graphs.pop(lowered, _Graph())
+            self._lines.forget()
+            wrapper.value, kernels.value = (marks.clean(each.value) for each in made)
+            if graph.uses:
+                graph.kind = kind_of(lowered)
+                with self._safely("a graph's kernels"):
+                    texts = (wrapper.value, kernels.value)
+                    self._made(wrapper.value, _of_cxx(graph, texts, wrapper.line_map))
+                    self._ahead_of_time(*texts)
+        return made
 
-def _maps(graph: _Graph, wrapper: str, contexts: Sequence[tuple[int, Node]]) -> KernelMaps:
-    import torch
 
+def _of_module(graph: _Graph, module: str, contexts: Contexts) -> KernelMaps:
+    """The maps of a module of Python, which is a wrapper or has one in C++."""
+    if sources := cxx_sources(module):
+        before = sources[0][0]
+        return _of_cxx(graph, [text for _, text in sources], [(line - before, node) for line, node in contexts])
     kernels = []
-    for name, text in kernels_of(wrapper):
+    for name, text in kernels_of(module):
         uses = tuple(_moved(use, text, plain) for plain, use in graph.uses.get(name, ()))
         kernels.append(KernelMap(name, digest_of(text), uses))
+    return _maps(graph, module, kernels, contexts)
+
+
+def _of_cxx(graph: _Graph, texts: Sequence[str], contexts: Contexts) -> KernelMaps:
+    """The maps of a wrapper in C++, which is the first of ``texts``."""
+    kernels = []
+    for found in (each for text in texts for each in defined_in(text)):
+        uses = tuple(_from_definition(use, plain) for plain, use in graph.uses.get(found.name, ()))
+        kernels.append(KernelMap(found.name, digest_of(found.text), uses))
+    return replace(_maps(graph, texts[0], kernels, contexts), is_cxx=True)
+
+
+def _maps(graph: _Graph, wrapper: str, kernels: list[KernelMap], contexts: Contexts) -> KernelMaps:
+    import torch
+
     graph.nodes.update({node.name: node for _, node in contexts if node.op == "call_function"})
     own = _of_torch(wrapper, contexts)
     kernels = [replace(each, uses=tuple(_without(own, use) for use in each.uses)) for each in kernels]
@@ -177,7 +217,7 @@ def _maps(graph: _Graph, wrapper: str, contexts: Sequence[tuple[int, Node]]) -> 
     return KernelMaps(torch.__version__, graph.kind, nodes, tuple(kernels), calls)
 
 
-def _of_torch(wrapper: str, contexts: Sequence[tuple[int, Node]]) -> set[str]:
+def _of_torch(wrapper: str, contexts: Contexts) -> set[str]:
     """The nodes that torch's own functions compute."""
     calls = calls_in(wrapper, (), [(line, node.name) for line, node in contexts])
     return {name for call in calls for name in call.nodes}
@@ -199,9 +239,16 @@ def _kind(why: Written) -> LineKind:
 
 def _moved(use: KernelUse, text: str, plain: str) -> KernelUse:
     """The lines as the kernel's file counts them, which begins with other empty lines than the generated text."""
-    more = _empty_lines(text) - _empty_lines(plain)
-    lines = tuple(KernelLine(**{**vars(each), "line": each.line + more}) for each in use.lines)
-    return KernelUse(use.nodes, lines, use.bytes)
+    return _shifted(use, _empty_lines(text) - _empty_lines(plain))
+
+
+def _from_definition(use: KernelUse, plain: str) -> KernelUse:
+    """The lines as they are counted from the one that defines the kernel."""
+    return _shifted(use, -plain.count("\n", 0, plain.rfind('extern "C"')))
+
+
+def _shifted(use: KernelUse, more: int) -> KernelUse:
+    return replace(use, lines=tuple(replace(each, line=each.line + more) for each in use.lines))
 
 
 def _empty_lines(text: str) -> int:

@@ -9,7 +9,7 @@ from pyharness.fx.inductor.loading import loaded
 from pyharness.fx.inductor.private import replaced
 from pyharness.model.kernel_files import Kernel, Wrapper, maps_of, remember
 from pyharness.model.kernel_map import WrapperCall
-from pyharness.model.kernel_text import kernels_of
+from pyharness.model.kernel_text import cxx_sources, defined_in, kernels_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -19,8 +19,11 @@ if TYPE_CHECKING:
     from pyharness.model.kernel_map import KernelMap, KernelMaps
 
 _CALL = re.compile(r"\s*(\w+)\(")
-_OF_TORCH = re.compile(r"\s*(\w+ = )?(extern_kernels\.|torch\.ops\.)")
-"""A line that computes a node by one of torch's own functions."""
+_OF_TORCH = re.compile(
+    r"\s*(?:(\w+ = )?(extern_kernels\.|torch\.ops\.)"
+    r"|AOTI_TORCH_ERROR_CODE_CHECK\(aoti_torch_(cpu_\w+|\w+_out|call_dispatcher|proxy_executor_call_function)\()"
+)
+"""A line that computes a node by one of torch's own functions, in Python and in C++."""
 
 
 def calls_in(wrapper: str, kernels: Sequence[KernelMap], contexts: Sequence[tuple[int, str]]) -> Iterator[WrapperCall]:
@@ -37,6 +40,36 @@ def calls_in(wrapper: str, kernels: Sequence[KernelMap], contexts: Sequence[tupl
                 yield WrapperCall(number, use.nodes)
         elif _OF_TORCH.match(text) and (before := [node for line, node in contexts if line <= number]):
             yield WrapperCall(number, (before[-1],))
+
+
+class _InCxx:
+    """A wrapper in C++ until its files are written."""
+
+    def __init__(self, text: str, maps: KernelMaps | None, sources: Sequence[str]) -> None:
+        self._text = text
+        """What its maps are kept under."""
+        self._maps = maps
+        self._sources = sources
+        """The wrapper, and the kernels where they are apart."""
+        self._files: dict[str, str] = {}
+        """The text of each file, by its path."""
+
+    def take(self, content: str, path: str) -> bool:
+        """Whether all is written now that a file is."""
+        if any(source in content for source in self._sources if source.strip()):
+            self._files[path] = content
+            remember(path, self._text)
+        return all(any(source in text for text in self._files.values()) for source in self._sources)
+
+    def wrapper(self) -> Wrapper:
+        """What is loaded next."""
+        main = next(path for path, text in self._files.items() if self._sources[0] in text)
+        kernels = (
+            Kernel(each.name, path, each.text, each.line - 1)
+            for path, text in self._files.items()
+            for each in defined_in(text)
+        )
+        return Wrapper(main, tuple(kernels), self._maps)
 
 
 class Wrappers:
@@ -57,6 +90,12 @@ class Wrappers:
         """Text and path of each file of C++ since the wrapper that is loaded began."""
         self._text = ""
         """The wrapper that is being loaded, if it has a map."""
+        self._cxx: _InCxx | None = None
+        """What is C++ of it, or of what is compiled ahead of time."""
+
+    def ahead_of_time(self, wrapper: str, kernels: str) -> None:
+        """Take what has become C++ alone, and is written to files next."""
+        self._cxx = _InCxx(wrapper, maps_of(wrapper), [wrapper, kernels])
 
     def install(self) -> None:
         """Wrap the functions of torch's that write files and load wrappers."""
@@ -68,20 +107,24 @@ class Wrappers:
         key, path = original(content, extension, *args, **named)
         if extension.endswith("cpp") and isinstance(content, str):
             self._written.append((content, path))
-            if any(content.startswith(source) for _, source in kernels_of(self._text)):
+            if self._cxx and self._cxx.take(content, path):
+                self._loaded(self._cxx.wrapper())
+                self._cxx = None
+            elif any(content.startswith(source) for _, source in kernels_of(self._text)):
                 remember(path, self._text)
         return key, path
 
     def _load(self, original: Callable[..., Any], cls: Any, key: str, path: str, *args: Any, **named: Any) -> Any:
         self._written.clear()
         text = _text_of(path)
-        defined = kernels_of(text)
-        maps = self._maps(text) if defined else None
+        defined, in_cxx = kernels_of(text), [source for _, source in cxx_sources(text)]
+        maps = self._maps(text) if defined or in_cxx else None
         self._text = text if maps else ""
+        self._cxx = _InCxx(text, maps, in_cxx) if in_cxx and maps else None
         try:
             module = original(cls, key, path, *args, **named)
         finally:
-            self._text = ""
+            self._text, self._cxx = "", None
         if defined:
             kernels = tuple(Kernel(name, self._file(source), source) for name, source in defined)
             wrapper = Wrapper(path, kernels, maps)

@@ -10,6 +10,7 @@ import itertools
 import json
 import os
 import re
+from bisect import bisect_right
 from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
@@ -32,10 +33,11 @@ if TYPE_CHECKING:
     from pyharness.reading.binaries.line_table import Line, LineTable, Sequence
     from pyharness.reading.binaries.symbol_table import Symbol
 
-_VERSION = 8
+_VERSION = 9
 _MOST_KEPT = 200
 _GENERATED = re.compile(
-    rb"^(_GLOBAL__|_Z41__static_initialization_and_destruction_0|__tcf_|_ZT[hvcWH]|_ZZ?N?.*_FUN$|_init$|_fini$|__cxx_global)"
+    rb"^(_GLOBAL__|_Z41__static_initialization_and_destruction_0|__tcf_|__tls_init$|_ZT[hvcWH]|_ZZ?N?.*_FUN$|_init$|_fini$"
+    rb"|__cxx_global)"
     rb"|\.(cold|part)\b"
 )
 _LIBRARY_NAME = re.compile(
@@ -88,6 +90,22 @@ def user_functions(elf: Elf, bias: int = 0) -> list[UserFunction]:
         UserFunction(name, linkage, file, line, entry + bias, stop + bias, stop_line, own)
         for name, linkage, file, line, entry, stop, stop_line, own in _rows(elf)
     ]
+
+
+def function_around(elf: Elf, bias: int, pc: int) -> range:
+    """Where the user's function lies that ``pc`` is in; empty where it is in none, or nothing says how long it is."""
+    entries = _entries(elf)
+    after = bisect_right(entries, pc - bias)
+    symbols = (table.starting_at(entries[after - 1]) for table in elf.symbol_tables) if after else ()
+    symbol = next(filter(None, symbols), None)
+    if symbol is None or pc - bias >= symbol.address + symbol.size:
+        return range(0)
+    return range(symbol.address + bias, symbol.address + symbol.size + bias)
+
+
+@lru_cache(maxsize=64)
+def _entries(elf: Elf) -> list[int]:
+    return sorted(row.entry for row in _rows(elf))
 
 
 @lru_cache(maxsize=64)

@@ -16,6 +16,7 @@ from pyharness.ingdb.printers.of_std import callables, clocks, gcc, libcxx, libc
 from pyharness.ingdb.printers.of_torch import (  # noqa: F401
     accessors,
     handles,
+    inductor_handles,
     iterators,
     ivalues,
     lanes,

@@ -8,7 +8,7 @@ import gdb
 
 from pyharness.ingdb import torch_process
 from pyharness.ingdb.printers import registry
-from pyharness.ingdb.printers.of_torch import ivalues
+from pyharness.ingdb.printers.of_torch import inductor_handles, ivalues
 from pyharness.ingdb.printers.of_torch.torch_types import engaged
 from pyharness.ingdb.tensors.address import holds_tensor, impl_address
 from pyharness.ingdb.tensors.format import one_line
@@ -52,6 +52,8 @@ def tensor_of_cxx(value: gdb.Value) -> TensorInfo | None:
         if holds_tensor(value.type):
             return tensor_at(impl_address(Memory(torch_process.read), value))
         inner = engaged(value)
+        if inner is None:
+            inner = inductor_handles.tensor_in(value)
         if inner is None:
             inner = ivalues.held_tensor(value)
         return tensor_of_cxx(inner) if inner is not None else None

@@ -12,6 +12,7 @@ from pyharness.ingdb import console, terminal
 from pyharness.ingdb.calls import agent
 from pyharness.ingdb.prompt import trap
 from pyharness.ingdb.prompt.arguments import scripts
+from pyharness.ingdb.prompt.places_in_cxx import PlaceInCxx
 from pyharness.ingdb.prompt.registry import command
 from pyharness.ingdb.prompt.trap import PythonPlace, quietly
 from pyharness.ingdb.settings import temporarily
@@ -45,6 +46,8 @@ class _Place:
     breakpoint: gdb.Breakpoint
     runs: _Runs | None = None
     """For a native place that stops at some of its hits only: gdb does not count the others."""
+    in_cxx: PlaceInCxx | None = None
+    """For a place in a graph."""
 
 
 _places: dict[int, _Place] = {}
@@ -97,7 +100,7 @@ def unreached() -> list[str]:
     return [
         _missed(place, hints.get(number, ""))
         for number, place in _live().items()
-        if place.breakpoint.enabled and place.breakpoint.hit_count == 0
+        if place.breakpoint.enabled and not _hits(place)
     ]
 
 
@@ -115,13 +118,23 @@ def _missed(place: _Place, hint: str) -> str:
 
 def _set_python(asked: where.Where) -> int:
     made = quietly(lambda: PythonPlace(asked.hits))
-    _places[made.number] = _Place(asked, made)
+    place = _places[made.number] = _Place(asked, made, in_cxx=PlaceInCxx(asked) if asked.is_generated else None)
     try:
+        if place.in_cxx and gdb.selected_inferior().pid:
+            place.in_cxx.bind()
         set_places()
+    except agent.NoAgentError:
+        if not (place.in_cxx and place.in_cxx.is_set):  # in a program without Python there is no other code for it
+            made.delete()
+            raise
     except Exception:
         made.delete()
         raise
     return made.number
+
+
+def _hits(place: _Place) -> int:
+    return place.breakpoint.hit_count + (place.in_cxx.hits if place.in_cxx else 0)
 
 
 def _set_native(asked: where.Where) -> int:
@@ -159,11 +172,12 @@ def _list() -> None:
     if not _live():
         terminal.write(f"No places. {where.FORMS}")
     for number, place in _places.items():
-        hits = place.breakpoint.hit_count
+        hits = _hits(place)
         reached = f"  reached {hits} time{'s' if hits != 1 else ''}" if hits else ""
         off = "" if place.breakpoint.enabled else "  (disabled)"
         terminal.write(f"{number}  {place.where.written}{reached}{off}")
 
 
 def _state(place: _Place) -> str:
-    return " (waiting for its code)" if place.breakpoint.pending else ""
+    waits = place.breakpoint.pending and not (place.in_cxx and place.in_cxx.is_set)
+    return " (waiting for its code)" if waits else ""

@@ -10,8 +10,8 @@ import gdb
 from pyharness.ingdb import console
 from pyharness.ingdb.functions import collector
 from pyharness.ingdb.functions.kernel_stops import stops_in
-from pyharness.ingdb.functions.known_functions import known_functions
 from pyharness.ingdb.functions.many_functions import Entries, has_many
+from pyharness.ingdb.functions.user_functions import function_around
 from pyharness.ingdb.process import libraries
 from pyharness.ingdb.stack import backtrace
 from pyharness.ingdb.stops.interruption import interrupted_by_handler
@@ -22,6 +22,7 @@ from pyharness.protocol.mi import Armed, TrapHit, TrapPass
 if TYPE_CHECKING:
     from pyharness.model.frames import Frame
     from pyharness.reading.binaries.elf import Elf
+    from pyharness.reading.process.mapped_files import Library
 
 _SIGTRAP, _SI_KERNEL = 5, 0x80
 _DEEPEST_STEP = 100
@@ -41,6 +42,8 @@ class _Arming:
         self.entries = Entries()
         self.standing = 0
         """Where the thread stood that steps; 0 where it was in Python."""
+        self.around: tuple[range, ...] = ()
+        """The functions of the user's that it stood in, from the innermost on."""
         self.stack_pointer = 0
         """Where its stack ended; 0 where it was in Python."""
 
@@ -50,12 +53,23 @@ _arming = _Arming()
 
 def arm(thread: gdb.InferiorThread) -> Armed:
     """Break at all of the user's functions on ``thread``; a later stop elsewhere needs ``disarm``."""
-    others = {stop for each in libraries.user_libraries() for stop in collector.stops_in(each.elf, each.bias)}
-    functions = [each for each in known_functions() if each.stop_address not in others]
-    _arming.skipped = max(0, len(functions) - _MAX_ARMED)
-    for function in functions[:_MAX_ARMED]:
-        _break_at(function.stop_address, thread)
+    stops = {stop for each in libraries.user_libraries() for stop in _stops_in(each)}
+    for own in _functions_around() if thread.is_stopped() else ():
+        stops -= _lines_in(own, stops)
+    _arming.skipped = max(0, len(stops) - _MAX_ARMED)
+    for stop in sorted(stops)[:_MAX_ARMED]:
+        _break_at(stop, thread)
     return Armed(len(_arming.enabled), _arming.skipped, changes())
+
+
+def _stops_in(library: Library) -> set[int]:
+    return stops_in(library.elf, library.bias) - collector.stops_in(library.elf, library.bias)
+
+
+def _lines_in(function: range, stops: set[int]) -> set[int]:
+    """The lines of a kernel or a wrapper of inductor's, which do not call themselves; nothing of other functions."""
+    found = {each for each in stops if each in function}
+    return found if len(found) > 1 else set()
 
 
 def _break_at(address: int, thread: gdb.InferiorThread) -> None:
@@ -72,24 +86,39 @@ def plant_for(thread: gdb.InferiorThread) -> Armed:
     """``plant`` for a step of the selected thread, which stands, or which debugpy holds."""
     stands = thread.is_stopped()
     _arming.stack_pointer = int(gdb.newest_frame().read_register("sp")) if stands else 0
-    standing = gdb.newest_frame().pc() if stands else 0
-    armed = plant(standing)
-    if standing and standing in _traps():
-        _break_at(standing, thread)  # the next call of this very function: gdb has the thread pass its own at first
+    _arming.standing = gdb.newest_frame().pc() if stands else 0
+    _arming.around = _functions_around() if stands else ()
+    armed = plant()
+    for own in _arming.around:
+        traps = {each for each in _traps() if each in own}
+        for trap in traps - _lines_in(own, traps):
+            _break_at(trap, thread)  # the next call of this very function: gdb has the thread pass its own at first
     return armed
 
 
-def plant(standing: int | None = None) -> Armed:
+def plant() -> Armed:
     """Plant traps for all threads and without gdb's help, in a program that has a trap guard.
 
-    ``standing`` is where the stepping thread stands, 0 where gdb does not hold it: a trap there would stop it before it
-    has moved, or be taken by gdb for an instruction of one byte that it has stepped. Without it, as before.
+    None is in a function that the stepping thread stands in: it would stop it before it has moved, or gdb, which steps
+    through its line, would take it for an instruction of one byte, and have the program run the rest of another one.
     """
-    planted = _planted()
-    if standing is not None:
-        planted.lift_one(standing)
-        _arming.standing = standing
-    return Armed(planted.plant(_traps() - {_arming.standing}), lost=changes())
+    planted, traps = _planted(), _traps()
+    near = {each for each in traps if each == _arming.standing or any(each in own for own in _arming.around)}
+    planted.lift_some(near)
+    return Armed(planted.plant(traps - near), lost=changes())
+
+
+def _functions_around() -> tuple[range, ...]:
+    """The functions of the user's that the selected thread stands in, up to the first that is somebody else's."""
+    found: list[range] = []
+    frame: gdb.Frame | None = gdb.newest_frame()
+    for _ in range(_DEEPEST_STEP):
+        library = libraries.library_at(frame.pc()) if frame else None
+        if frame is None or library is None or library not in libraries.user_libraries():
+            break
+        found.append(function_around(library.elf, library.bias, frame.pc()))
+        frame = frame.older()
+    return tuple(dict.fromkeys(found))
 
 
 def _traps() -> set[int]:
@@ -99,7 +128,7 @@ def _traps() -> set[int]:
         if _begins_only(library.elf):
             found |= _arming.entries.traps(library.elf, library.bias)
         else:
-            found |= stops_in(library.elf, library.bias) - collector.stops_in(library.elf, library.bias)
+            found |= _stops_in(library)
     return found
 
 

@@ -72,8 +72,11 @@ class Planted:
 
     def lift_one(self, address: int) -> None:
         """Take one away, for a thread that has to pass."""
-        if address in self._active:
-            self._lift([address])
+        self.lift_some({address})
+
+    def lift_some(self, addresses: set[int]) -> None:
+        """Take away those that are there."""
+        self._lift(sorted(addresses & self._active))
 
     def _lift(self, addresses: list[int]) -> None:
         """In the other order: a thread that comes by must find the whole instruction, or the trap."""

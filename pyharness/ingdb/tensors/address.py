@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 _IMPL = re.compile(r"^(?:\w+::)*\w*TensorImpl$")
 _POINTER = re.compile(
-    r"""^(?: at::Tensor | at::TensorBase | at::TensorRef | at::OptionalTensorRef
+    r"""^(?: at::Tensor | at::TensorBase | at::TensorRef | at::OptionalTensorRef | AtenTensorOpaque
          | c10::(?:weak_)?intrusive_ptr<\s*(?:\w+::)*\w*TensorImpl\b.*> )$""",
     re.VERBOSE,
 )

@@ -5,22 +5,25 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from pyharness.ingdb.printers.values import tensor_of_python
+from pyharness.ingdb.functions.kernel_build import OPTIMIZED
+from pyharness.ingdb.printers.values import tensor_of_cxx, tensor_of_python, value_text
 from pyharness.ingdb.variables.frame import frame_globals, frame_locals
 from pyharness.ingdb.variables.items import Item
 from pyharness.ingdb.variables.python import python_item
 from pyharness.ingdb.variables.tensor import tensor_item
 from pyharness.model.frozen import frozen
 from pyharness.model.kernel_frames import text_of
-from pyharness.model.kernel_text import parameters, passed
+from pyharness.model.kernel_text import passed, passed_in_cxx
 from pyharness.model.variable import Variable
 from pyharness.reading.process.memory import UnreadableError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    import gdb
+
     from pyharness.ingdb.variables.kernel_frame import KernelFrame
-    from pyharness.model.kernel_text import Parameter
+    from pyharness.model.tensors.tensor import TensorInfo
 
 _ELSEWHERE = (
     "<not known here: this thread of OpenMP's has no Python on its stack. Select the thread that called the kernel.>"
@@ -39,13 +42,13 @@ class Passed:
 
 def arguments(kernel: KernelFrame) -> tuple[Passed, ...]:
     """What the wrapper passes, in order; empty where its call cannot be read."""
-    caller, _python = kernel.caller
-    taken = parameters("\n".join(kernel.text))
+    caller, taken = kernel.wrapper, kernel.parameters
     if caller is None or not caller.file or not caller.line or not kernel.standings:
         return ()
     lines = text_of(caller.file)
     line = lines[caller.line - 1] if caller.line <= len(lines) else ""
-    given = passed(line, kernel.standings[0].kernel.name)
+    words = passed_in_cxx if kernel.cxx_caller else passed
+    given = words(line, kernel.standings[0].kernel.name)
     if len(given) != len(taken):
         return ()
     return tuple(Passed(each.name, each.type, name) for each, name in zip(taken, given, strict=True))
@@ -62,13 +65,17 @@ def buffer_named(kernel: KernelFrame, name: str) -> Item | None:
     for argument in arguments(kernel):
         if name in {argument.parameter, argument.name}:
             return _item(kernel, argument)
-    if kernel.caller[0] is None and any(each.is_buffer and each.name == name for each in _taken(kernel)):
+    if kernel.wrapper is None and any(each.is_buffer and each.name == name for each in kernel.parameters):
         return Item(Variable(name, _ELSEWHERE)) if kernel.is_optimized else None
     return None
 
 
 def number_named(kernel: KernelFrame, name: str) -> int:
     """A size that is passed to the kernel, as the wrapper has it; ``ValueError`` where it has none."""
+    if kernel.cxx_caller:
+        if (value := kernel.value(name)) is None:
+            raise ValueError(f"{name} is not known")
+        return int(value)
     found = next((each for each in arguments(kernel) if each.parameter == name), None)
     address = _address(kernel, found.name) if found else 0
     _, python = kernel.caller
@@ -77,11 +84,9 @@ def number_named(kernel: KernelFrame, name: str) -> int:
     return int(python.values.describe(address))
 
 
-def _taken(kernel: KernelFrame) -> tuple[Parameter, ...]:
-    return parameters("\n".join(kernel.text))
-
-
 def _item(kernel: KernelFrame, argument: Passed) -> Item:
+    if kernel.cxx_caller:
+        return _item_in_cxx(kernel, kernel.cxx_caller, argument)
     address = _address(kernel, argument.name)
     _, python = kernel.caller
     if not address or python is None:
@@ -89,10 +94,32 @@ def _item(kernel: KernelFrame, argument: Passed) -> Item:
     info = tensor_of_python(address)
     if info is None:
         return python_item(python.values, argument.parameter, address)
+    return _buffer(argument, info)
+
+
+def _buffer(argument: Passed, info: TensorInfo) -> Item:
     item = tensor_item(argument.parameter, info, argument.type)
     strides = f" strides {list(info.strides)}" if info.state == "defined" and not info.is_contiguous else ""
     text = f"{argument.name}: {item.variable.value}{strides}"
     return Item(replace(item.variable, value=text, evaluate=argument.parameter), item.content)
+
+
+def _item_in_cxx(kernel: KernelFrame, caller: gdb.Frame, argument: Passed) -> Item:
+    """An argument that a wrapper in C++ passes, whose variables torch's own build lacks."""
+    if argument.type.endswith("*"):
+        try:
+            info = tensor_of_cxx(caller.read_var(argument.name))
+        except (ValueError, RuntimeError):  # no debug information has it
+            return Item(Variable(argument.parameter, _not_built(argument.name), argument.type))
+        if info is not None:
+            return _buffer(argument, info)
+    value = kernel.value(argument.parameter)
+    text = _not_built(argument.name) if value is None else value_text(value)
+    return Item(Variable(argument.parameter, text, argument.type))
+
+
+def _not_built(name: str) -> str:
+    return f"<{name} of the wrapper: {OPTIMIZED}>"
 
 
 def _address(kernel: KernelFrame, name: str) -> int:

@@ -10,8 +10,8 @@ import gdb
 from pyharness.ingdb.functions.kernel_build import is_optimized
 from pyharness.ingdb.stack import backtrace
 from pyharness.model.frames import Frame
-from pyharness.model.kernel_frames import is_kernel, standing, text_of
-from pyharness.model.kernel_text import statement_end
+from pyharness.model.kernel_frames import is_cxx_wrapper, is_kernel, name_in_cxx, standing, text_of
+from pyharness.model.kernel_text import parameters, statement_end
 from pyharness.reading.stack.merge import NativeFrame
 
 if TYPE_CHECKING:
@@ -19,12 +19,13 @@ if TYPE_CHECKING:
 
     from pyharness.model.kernel_frames import Standing
     from pyharness.model.kernel_map import KernelLine
+    from pyharness.model.kernel_text import Parameter
     from pyharness.reading.python.frames import PythonFrame
     from pyharness.reading.python.threads import Python
 
 _NEAR = 40
 """Frames of a stack in which the Python that called a kernel is."""
-_BINDING = "kernel_py"
+_BINDINGS = {"kernel_py", "inductor_entry_cpp_py", "inductor_entry_cpp"}
 
 
 class KernelFrame:
@@ -46,14 +47,35 @@ class KernelFrame:
     @cached_property
     def standings(self) -> tuple[Standing, ...]:
         """The call that runs; more than one where it cannot be told which."""
+        return standing(self.file, self.frame.name() or "", self.wrapper)
+
+    @cached_property
+    def wrapper(self) -> Frame | None:
+        """The wrapper that called, in C++ or Python."""
+        if self.cxx_caller:
+            return Frame("native", self.cxx_caller.name() or "", _file(self.cxx_caller), self.cxx_caller.find_sal().line)
         caller = self.caller[0]
-        shown = Frame("python", caller.function, caller.file, caller.line) if caller else None
-        return standing(self.file, shown)
+        return Frame("python", caller.function, caller.file, caller.line) if caller else None
+
+    @cached_property
+    def cxx_caller(self) -> gdb.Frame | None:
+        """The frame of the wrapper that called, where that is C++."""
+        frame = self.frame.older()
+        for _ in range(_NEAR):
+            if frame is None or is_cxx_wrapper(frame.name() or "", _file(frame)):
+                return frame
+            frame = frame.older()
+        return None
 
     @cached_property
     def text(self) -> tuple[str, ...]:
         """The lines of the kernel's file."""
         return text_of(self.file)
+
+    @property
+    def parameters(self) -> tuple[Parameter, ...]:
+        """What the kernel takes, in order."""
+        return parameters("\n".join(self.text), name_in_cxx(self.frame.name() or ""))
 
     @cached_property
     def is_optimized(self) -> bool:
@@ -84,7 +106,7 @@ class KernelFrame:
     def _around(self) -> Iterator[gdb.Frame]:
         """The frame, and those of the kernel that it is called in: masked loads are functions of their own."""
         frame: gdb.Frame | None = self.frame
-        while frame is not None and _file(frame) == self.file and frame.name() != _BINDING:
+        while frame is not None and _file(frame) == self.file and frame.name() not in _BINDINGS:
             yield frame
             frame = frame.older()
 
@@ -95,7 +117,8 @@ def kernel_frame(frame: gdb.Frame) -> KernelFrame | None:
     while found is not None:
         file = _file(found)
         if file and is_kernel(file):
-            return None if found.name() == _BINDING else KernelFrame(found, file)
+            outside = found.name() in _BINDINGS or is_cxx_wrapper(found.name() or "", file)
+            return None if outside else KernelFrame(found, file)
         if found.type() != gdb.INLINE_FRAME:
             return None
         found = found.older()

@@ -14,7 +14,7 @@ from pyharness.ingdb.printers.of_torch.lanes import lanes_of
 from pyharness.ingdb.printers.values import value_text
 from pyharness.ingdb.variables.items import Item, Listed
 from pyharness.ingdb.variables.kernel_buffers import buffer_named, number_named
-from pyharness.model.kernel_text import computed, names_in, parameters, place_text
+from pyharness.model.kernel_text import computed, names_in, place_text
 from pyharness.model.variable import Variable
 
 if TYPE_CHECKING:
@@ -114,7 +114,7 @@ def _read(kernel: KernelFrame, standing: Standing, name: str, nodes: set[str]) -
     """A node that the kernel only loads is a whole tensor already: the buffer that it is loaded from."""
     if nodes & set(standing.use.nodes):
         return None
-    taken = {each.name for each in parameters("\n".join(kernel.text)) if each.is_buffer}
+    taken = {each.name for each in kernel.parameters if each.is_buffer}
     texts = (kernel.text[line.line - 1] for line in standing.use.lines if line.reads in nodes)
     loaded = {word for text in texts for word in re.findall(r"\w+", text)} & taken
     found = buffer_named(kernel, loaded.pop()) if len(loaded) == 1 else None

@@ -96,20 +96,22 @@ def _kernel(wrapper: Wrapper, kernel: Kernel) -> CompiledKernel:
     computed = tuple(dict.fromkeys(name for use in uses for name in use.nodes))
     modules = tuple(dict.fromkeys(nodes[name].module or "" for name in computed if name in nodes))
     source = kernel.source.split("\n")
-    lines = tuple(line for call, use in enumerate(uses, 1) for line in _lines(call, use, nodes, source))
+    lines = tuple(line for call, use in enumerate(uses, 1) for line in _lines(call, use, nodes, source, kernel.before))
     size = uses[0].bytes if uses else None
     loops = tuple(loop_nests(source))
     return CompiledKernel(kernel.name, kernel.file, max(1, len(uses)), computed, modules, loops, size, lines)
 
 
-def _lines(call: int, use: KernelUse, nodes: dict[str, GraphNode], source: list[str]) -> Iterator[MappedKernelLine]:
+def _lines(
+    call: int, use: KernelUse, nodes: dict[str, GraphNode], source: list[str], before: int
+) -> Iterator[MappedKernelLine]:
     for line in use.lines:
         node = nodes[line.node]
         origin = f"{node.origin_file}:{node.origin_line}" if node.origin_file else None
         held = tuple(f"{each.node}[{', '.join(each.element)}]" for each in line.holds)
         text = source[line.line - 1].strip()
         yield MappedKernelLine(
-            call, line.line, text, line.kind, line.node, node.captured, node.module, origin, held, line.reads
+            call, line.line + before, text, line.kind, line.node, node.captured, node.module, origin, held, line.reads
         )
 
 

@@ -1,0 +1,169 @@
+"""Kernels below a wrapper in C++: ``cpp_wrapper``, and AOTInductor's libraries in programs with and without Python."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from two_blocks import MODEL
+
+from kit import builds, inductor, marks
+from kit.command import Command, environment_of
+from kit.paths import PROGRAMS, ROOT
+
+pytestmark = pytest.mark.rotated_tests(turns=7)
+
+TRAINS = f"""{MODEL}
+model, x = torch.compile(Model()), torch.randn(5, 20)
+model(x).sum().backward()
+"""
+EXPORTS = f"""{MODEL}
+exported = torch.export.export(Model().eval(), (torch.randn(5, 20),))
+torch._inductor.aoti_compile_and_package(exported, package_path="model.pt2")
+"""
+LOADS = """
+import torch
+model = torch._inductor.aoti_load_package("model.pt2")
+print(model(torch.ones(5, 20)).shape)
+"""
+AOT_LIBRARIES = ("torch_cpu", "c10")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    path = tmp_path_factory.mktemp("cxx")
+    for name, text in (("trains", TRAINS), ("exports", EXPORTS), ("loads", LOADS)):
+        (path / f"{name}.py").write_text(text)
+    (path / "home").mkdir(mode=0o700)
+    inductor.cache(path / "home" / "debug-kernels")
+    return path
+
+
+@pytest.fixture(scope="module")
+def environment(folder):
+    return {**environment_of(folder / "home"), "TORCHINDUCTOR_CACHE_DIR": inductor.cache(folder / "torch")}
+
+
+@pytest.fixture(scope="module")
+def told(folder, environment):
+    """What a command says as JSON."""
+
+    def run(*words, **variables):
+        result = Command({**environment, **variables}, folder)(*words, "--json")
+        assert result.returncode == 0, result.stderr + result.stdout
+        return json.loads(result.stdout)
+
+    return run
+
+
+@pytest.fixture(scope="module")
+def packaged(folder, told):
+    """The package of the model, and what was told of it as it was compiled."""
+    return folder / "model.pt2", told("fx", "compiled", "exports.py")
+
+
+def text_of(frame):
+    return Path(frame["file"]).read_text().splitlines()[frame["line"] - 1].strip()
+
+
+def printed(stop):
+    return stop["printed"]
+
+
+def test_a_node_is_the_line_of_the_wrapper_in_cxx_that_calls_its_kernel(told):
+    """Both calls of one kernel, each with its own nodes; values where the kernels are built for it; backward."""
+    buffers = ("--print", "buf0", "--print", "primals_3")
+    inside = ("--into-native", "--print", "in_ptr0", "--print", "in_ptr1", "--print", "x0", "--over", "--out")
+    second = ("--at", "fx:erf_1", "--into-native", "--stack", "--at", "fx:gelu_1", "--kill")
+    words = ("--debug-kernels", "--at", "fx:blocks.0", *buffers, *inside, *second)
+    stops = told("step", "trains.py", *words, TORCHINDUCTOR_CPP_WRAPPER="1")["stops"]
+    call, kernel, over, out, other, again, backward = stops
+    assert (call["language"], call["function"]) == ("native", "inductor_entry_impl")
+    assert text_of(call).startswith("cpp_fused_add_gelu_0(")
+    assert (call["fx"]["node"], call["fx"]["module"]) == ("add_1", "blocks.0")
+    shown = printed(call)
+    assert shown["buf0"].startswith("Tensor float32 [5, 20] cpu ")
+    assert shown["primals_3"].startswith("Tensor float32 [5, 20] cpu ")
+    assert (kernel["function"], kernel["file"], kernel["fx"]["module"]) == (
+        "cpp_fused_add_gelu_0",
+        call["file"],
+        "blocks.0",
+    )
+    assert printed(kernel)["in_ptr0"] == f"primals_3: {shown['primals_3']}"
+    assert printed(kernel)["in_ptr1"] == f"buf0: {shown['buf0']}"
+    assert printed(kernel)["x0"].startswith("0 → ")
+    assert over["function"] == "cpp_fused_add_gelu_0"
+    assert (out["function"], out["line"]) == ("inductor_entry_impl", call["line"] + 2), "a declaration is no code"
+    assert other["line"] > call["line"], "the second call"
+    assert (other["fx"]["node"], other["fx"]["module"]) == ("add_3", "blocks.1")
+    assert (again["function"], again["fx"]["module"]) == ("cpp_fused_add_gelu_0", "blocks.1")
+    frames = [(each["function"], (each["fx"] or {}).get("module")) for each in again["stack"] if not each["plumbing"]]
+    assert frames[:2] == [("cpp_fused_add_gelu_0", "blocks.1"), ("inductor_entry_impl", "blocks.1")]
+    assert text_of(backward).startswith("cpp_fused_gelu_gelu_backward_")
+
+
+@pytest.mark.rotated_tests(turns=7, number=1)
+def test_a_package_of_aotinductor_has_its_kernels_with_their_nodes(packaged):
+    (wrapper,) = packaged[1]["wrappers"]
+    assert wrapper["file"].endswith(".wrapper.cpp")
+    kernel, second = wrapper["kernels"]
+    assert (kernel["name"], second["name"]) == ("cpp_fused_add_gelu_0", "cpp_fused_add_gelu_1")
+    assert kernel["file"] == second["file"]
+    assert kernel["file"].endswith(".kernel.cpp")
+    lines = Path(kernel["file"]).read_text().splitlines()
+    erf = [each for each in kernel["lines"] if each["node"] == "erf" and ".erf()" in each["text"]]
+    assert erf
+    assert all(".erf()" in lines[each["line"] - 1] for each in erf)
+    modules = [{line["module"] for line in each["lines"]} for each in (kernel, second)]
+    assert modules == [{"blocks.0"}, {"blocks.1"}]
+
+
+@pytest.mark.usefixtures("packaged")
+@pytest.mark.rotated_tests(turns=7, number=1)
+def test_the_library_of_a_package_is_stepped_through_in_python(told):
+    words = ("--at", "fx:blocks.1", "--into-native", "--stack", "--out")
+    call, kernel, out = told("step", "loads.py", *words)["stops"]
+    assert call["function"].endswith("::run_impl")
+    assert text_of(call).startswith("cpp_fused_add_gelu_1(")
+    assert (call["fx"]["node"], call["fx"]["module"]) == ("add_3", "blocks.1")
+    assert kernel["file"].endswith(".kernel.cpp")
+    assert (kernel["function"], kernel["fx"]["module"]) == ("cpp_fused_add_gelu_1", "blocks.1")
+    assert [each["language"] for each in kernel["stack"] if not each["plumbing"]] == ["native", "native", "python"]
+    assert out["function"].endswith("::run_impl")
+
+
+@pytest.mark.usefixtures("packaged")
+@pytest.mark.rotated_tests(turns=7, number=1)
+def test_the_library_of_a_package_is_stepped_through_without_python(folder, environment):
+    library = next((folder / "torch").rglob("*.wrapper.so"))
+    main = PROGRAMS / "aot_model.cpp"
+    program = builds.compiled(main, "", "-O0", "-g", *builds.linked_with_torch(*AOT_LIBRARIES))
+    commands = ("run", "ph-into", "ph-bt", "ph-break fx:blocks.0", "continue", "ph-into", "ph-bt", "ph-over", "ph-bt")
+    words = [f"source {ROOT}/pyharness/ingdb/load.py", f"break {main.name}:{marks.line_of('runs', main)}", *commands]
+    script = folder / "aot.gdb"
+    script.write_text("\n".join(["set pagination off", "set debuginfod enabled off", *words, "kill", ""]))
+    command = ["gdb", "-nx", "-batch", "-x", script, "--args", program, library]
+    gdb = subprocess.run(command, capture_output=True, text=True, env={**os.environ, **environment}, check=False)
+    stacks = gdb.stdout.split("no Python in this process")[1:]
+    assert len(stacks) == 3, gdb.stdout + gdb.stderr
+    assert "AOTInductorModel::run_impl" in stacks[0], gdb.stdout
+    assert re.search(r"cpp_fused_add_gelu_0 .*\[fx: \w+ ← blocks.0", stacks[1]), gdb.stdout
+    assert re.search(r"run_impl .*\[fx: add_1 ← blocks.0", stacks[1]), gdb.stdout
+    assert re.search(r"cpp_fused_add_gelu_0 .*\[fx: \w+ ← blocks.0", stacks[2]), gdb.stdout
+
+
+@pytest.mark.usefixtures("packaged")
+@pytest.mark.rotated_tests(turns=7, number=1)
+def test_what_is_compiled_ahead_of_time_is_the_same_to_the_byte(folder, environment):
+    """But for its place and the commands behind it."""
+    alone = inductor.cache(folder / "alone")
+    subprocess.run(
+        [sys.executable, "exports.py"], cwd=folder, env={**environment, "TORCHINDUCTOR_CACHE_DIR": alone}, check=True
+    )
+    for kind in ("wrapper", "kernel"):
+        ours, theirs = (next(Path(each).rglob(f"*.{kind}.cpp")) for each in (folder / "torch", alone))
+        texts = [each.read_text().partition("\n// Compile cmd\n")[0] for each in (ours, theirs)]
+        assert texts[0].replace(str(folder / "torch"), alone) == texts[1]
