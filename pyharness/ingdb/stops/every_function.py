@@ -89,9 +89,9 @@ def plant_for(thread: gdb.InferiorThread) -> Armed:
     _arming.standing = gdb.newest_frame().pc() if stands else 0
     _arming.around = _functions_around() if stands else ()
     armed = plant()
+    near = _near(_traps()) if stands else set()
     for own in _arming.around:
-        traps = {each for each in _traps() if each in own}
-        for trap in traps - _lines_in(own, traps):
+        for trap in {each for each in near if each in own} - _lines_in(own, near):
             _break_at(trap, thread)  # the next call of this very function: gdb has the thread pass its own at first
     return armed
 
@@ -103,9 +103,14 @@ def plant() -> Armed:
     through its line, would take it for an instruction of one byte, and have the program run the rest of another one.
     """
     planted, traps = _planted(), _traps()
-    near = {each for each in traps if each == _arming.standing or any(each in own for own in _arming.around)}
+    near = _near(traps)
     planted.lift_some(near)
     return Armed(planted.plant(traps - near), lost=changes())
+
+
+def _near(traps: set[int]) -> set[int]:
+    """The traps in the functions that the stepping thread stands in."""
+    return {each for own in _arming.around for each in traps if each in own} | (traps & {_arming.standing})
 
 
 def _functions_around() -> tuple[range, ...]:

@@ -53,7 +53,9 @@ class KernelFrame:
     def wrapper(self) -> Frame | None:
         """The wrapper that called, in C++ or Python."""
         if self.cxx_caller:
-            return Frame("native", self.cxx_caller.name() or "", _file(self.cxx_caller), self.cxx_caller.find_sal().line)
+            return Frame(
+                "native", self.cxx_caller.name() or "", _file(self.cxx_caller), self.cxx_caller.find_sal().line
+            )
         caller = self.caller[0]
         return Frame("python", caller.function, caller.file, caller.line) if caller else None
 

@@ -64,7 +64,7 @@ class CompiledWrapper:
     """The code of one graph."""
 
     id: str
-    """torch's compile id: ``FRAME/RECOMPILATION``."""
+    """torch's compile id: ``FRAME/RECOMPILATION``; empty for a graph that is compiled ahead of time."""
     kind: GraphKind | None
     file: str
     kernels: tuple[CompiledKernel, ...]

@@ -22,7 +22,7 @@ _UNITS = ("B", "KiB", "MiB", "GiB", "TiB")
 def wrapper_lines(wrappers: Sequence[CompiledWrapper], *, each_line: bool = False) -> Iterator[Line]:
     """All graphs with their kernels; ``each_line``: every mapped line of the C++."""
     for wrapper in wrappers:
-        yield Line(f"{wrapper.id}  {wrapper.kind or 'graph'}  {short_path(wrapper.file)}", "heading")
+        yield Line(f"{wrapper.id or 'ahead of time'}  {wrapper.kind or 'graph'}  {short_path(wrapper.file)}", "heading")
         if not wrapper.mapped:
             yield Line(f"  {_NO_MAP}", "warn")
         for kernel in wrapper.kernels:
