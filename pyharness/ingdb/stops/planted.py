@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
 INT3 = 0xCC
+_BOTH = bytes([INT3, INT3])
 _LOCK = 0xF0
 _SINGLE = frozenset(
     [
@@ -35,6 +36,8 @@ _SINGLE = frozenset(
     ]
 )
 """Instructions of one byte in x86-64, all of which have no operand (Intel's manual, volume 2, appendix A)."""
+_IS_SINGLE = [opcode in _SINGLE or opcode == _LOCK for opcode in range(256)]
+"""Whether an instruction may end behind its first byte, by that; a jump past ``lock`` makes one of what follows."""
 _NEAR = 256
 """Bytes between two traps that are written along with them."""
 _FARTHEST = 1 << 20
@@ -57,14 +60,10 @@ class Planted:
     def plant(self, addresses: Iterable[int]) -> int:
         """Put a trap at each address that has none (gdb's own count); how many are in place now."""
         wanted = sorted(set(addresses) - self._active)
-        self._change(wanted, self._plant_first)
-        self._change([each - 2 for each in wanted if each - 2 in self._active], self._lift_second)
-        self._change([each for each in wanted if self._may_be_two(each)], self._plant_second)
+        if self._active:
+            self._change(sorted({each - 2 for each in wanted} & self._active), self._one_byte)
+        self._change(wanted, self._both_bytes)
         return len(self._active)
-
-    def _may_be_two(self, address: int) -> bool:
-        """Whether its second byte would not be taken for the first of a trap that is right behind it."""
-        return address in self._active and address + 2 not in self._active
 
     def lift(self) -> None:
         """Take all of them away; those in a library that has gone meanwhile went with it."""
@@ -79,37 +78,58 @@ class Planted:
         self._lift(sorted(addresses & self._active))
 
     def _lift(self, addresses: list[int]) -> None:
-        """In the other order: a thread that comes by must find the whole instruction, or the trap."""
-        self._change(addresses, self._lift_second)
-        self._change(addresses, self._lift_first)
+        self._change(addresses, self._none)
         self._active.difference_update(addresses)
 
-    def _change(self, addresses: list[int], change: Callable[[int, bytearray, int], None]) -> None:
+    def _change(self, addresses: list[int], change: Callable[[list[int], bytearray], bytes]) -> None:
+        """Write what ``change(group, code)`` returns, then what it has made of ``code``.
+
+        A thread that comes by must find the whole instruction, or the trap's first byte: that one is written first, and
+        taken away last.
+        """
         for group in _groups(addresses):
             if code := self._code(group):
-                for address in group:
-                    change(address, code, address - group[0])
+                os.pwrite(self._memory, change(group, code), group[0])
                 os.pwrite(self._memory, code, group[0])
 
-    def _plant_first(self, address: int, code: bytearray, at: int) -> None:
-        if code[at] != INT3:
-            self._original[address] = bytes(code[at : at + (1 if _is_single(code[at]) else 2)])
+    def _both_bytes(self, group: list[int], code: bytearray) -> bytes:
+        """Plant traps, of one byte where the second one would be taken for the first of a trap that is right behind."""
+        begin, original, active = group[0], self._original, self._active
+        longer = []
+        for address in group:
+            at = address - begin
+            first = code[at]
+            if first == INT3:
+                continue
+            if _IS_SINGLE[first]:
+                original[address] = bytes((first,))
+            else:
+                original[address] = bytes(code[at : at + 2])
+                longer.append(at + 1)
             code[at] = INT3
-            self._active.add(address)
+            active.add(address)
+        half = bytes(code)
+        for second in longer:
+            if begin + second + 1 not in active and second < len(code):
+                code[second] = INT3
+        return half
 
-    def _plant_second(self, address: int, code: bytearray, at: int) -> None:
-        if len(self._original[address]) > 1:
-            code[at + 1] = INT3
+    def _one_byte(self, group: list[int], code: bytearray) -> bytes:
+        """Leave the first byte alone; whatever is no trap of ours any more is another library's."""
+        begin = group[0]
+        for address in group:
+            at, original = address - begin, self._original[address]
+            if len(original) > 1 and code[at : at + 2] == _BOTH:
+                code[at + 1] = original[1]
+        return bytes(code)
 
-    def _lift_second(self, address: int, code: bytearray, at: int) -> None:
-        """Whatever is no trap of ours any more is another library's."""
-        original = self._original[address]
-        if len(original) > 1 and code[at : at + 2] == bytes([INT3, INT3]):
-            code[at + 1] = original[1]
-
-    def _lift_first(self, address: int, code: bytearray, at: int) -> None:
-        if code[at] == INT3:
-            code[at] = self._original[address][0]
+    def _none(self, group: list[int], code: bytearray) -> bytes:
+        begin, half = group[0], self._one_byte(group, code)
+        for address in group:
+            at = address - begin
+            if code[at] == INT3:
+                code[at] = self._original[address][0]
+        return half
 
     def address_of(self, pc: int) -> int | None:
         """The trap that stopped a thread at ``pc``, at it or just behind it; also one that is lifted since."""
@@ -122,11 +142,6 @@ class Planted:
         except OSError:
             return bytearray()
         return code if len(code) > group[-1] - group[0] else bytearray()
-
-
-def _is_single(opcode: int) -> bool:
-    """Whether the instruction may end behind its first byte; a jump past ``lock`` makes one of what follows."""
-    return opcode in _SINGLE or opcode == _LOCK
 
 
 def _groups(addresses: list[int]) -> Iterator[list[int]]:
