@@ -9,8 +9,9 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from pyharness.ingdb.functions.user_functions import user_functions
+from pyharness.ingdb.functions.user_functions import function_around, user_functions
 from pyharness.model.kernel_frames import mapped_lines
+from pyharness.model.wrapper_map import is_cxx
 from pyharness.reading.binaries.debug_entries import unit_at
 from pyharness.reading.binaries.line_table import line_table
 from pyharness.reading.functions.places_at import inlined_calls
@@ -32,6 +33,18 @@ def stops_in(elf: Elf, bias: int) -> set[int]:
     kernels = {each.file for each in functions if loops[each.entry]}
     beginnings = {each.stop_address for each in functions if each.file not in kernels}
     return beginnings.union(*loops.values())
+
+
+@lru_cache(maxsize=64)
+def has_kernels(elf: Elf) -> bool:
+    """Whether a library may have kernels, by what its files are called."""
+    return any(is_cxx(function.file) for function in user_functions(elf))
+
+
+def lines_around(elf: Elf, bias: int, pc: int) -> set[int]:
+    """Where to stop in the kernel, or the wrapper in C++, that ``pc`` is in; empty for every other function."""
+    function = function_around(elf, bias, pc)
+    return _loops(elf, bias, function) if function else set()
 
 
 def _loops(elf: Elf, bias: int, function: UserFunction) -> set[int]:

@@ -92,20 +92,20 @@ def user_functions(elf: Elf, bias: int = 0) -> list[UserFunction]:
     ]
 
 
-def function_around(elf: Elf, bias: int, pc: int) -> range:
-    """Where the user's function lies that ``pc`` is in; empty where it is in none, or nothing says how long it is."""
+def function_around(elf: Elf, bias: int, pc: int) -> UserFunction | None:
+    """The user's function that ``pc`` is in; ``None`` where it is in none, or nothing says how long it is."""
     entries = _entries(elf)
     after = bisect_right(entries, pc - bias)
-    symbols = (table.starting_at(entries[after - 1]) for table in elf.symbol_tables) if after else ()
+    function = user_functions(elf, bias)[after - 1] if after else None
+    symbols = (table.starting_at(function.entry - bias) for table in elf.symbol_tables) if function else ()
     symbol = next(filter(None, symbols), None)
-    if symbol is None or pc - bias >= symbol.address + symbol.size:
-        return range(0)
-    return range(symbol.address + bias, symbol.address + symbol.size + bias)
+    return function if symbol and pc - bias < symbol.address + symbol.size else None
 
 
 @lru_cache(maxsize=64)
 def _entries(elf: Elf) -> list[int]:
-    return sorted(row.entry for row in _rows(elf))
+    """Where they begin, as ``_rows`` has them: in order."""
+    return [row.entry for row in _rows(elf)]
 
 
 @lru_cache(maxsize=64)

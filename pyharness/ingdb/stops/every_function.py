@@ -9,9 +9,8 @@ import gdb
 
 from pyharness.ingdb import console
 from pyharness.ingdb.functions import collector
-from pyharness.ingdb.functions.kernel_stops import stops_in
+from pyharness.ingdb.functions.kernel_stops import has_kernels, lines_around, stops_in
 from pyharness.ingdb.functions.many_functions import Entries, has_many
-from pyharness.ingdb.functions.user_functions import function_around
 from pyharness.ingdb.process import libraries
 from pyharness.ingdb.stack import backtrace
 from pyharness.ingdb.stops.interruption import interrupted_by_handler
@@ -42,8 +41,8 @@ class _Arming:
         self.entries = Entries()
         self.standing = 0
         """Where the thread stood that steps; 0 where it was in Python."""
-        self.around: tuple[range, ...] = ()
-        """The functions of the user's that it stood in, from the innermost on."""
+        self.lines: set[int] = set()
+        """Stops of the kernels and wrappers that it stood in: one for each line. They do not call themselves."""
         self.stack_pointer = 0
         """Where its stack ended; 0 where it was in Python."""
 
@@ -53,9 +52,9 @@ _arming = _Arming()
 
 def arm(thread: gdb.InferiorThread) -> Armed:
     """Break at all of the user's functions on ``thread``; a later stop elsewhere needs ``disarm``."""
-    stops = {stop for each in libraries.user_libraries() for stop in _stops_in(each)}
-    for own in _functions_around() if thread.is_stopped() else ():
-        stops -= _lines_in(own, stops)
+    own = libraries.user_libraries()
+    stops = {stop for each in own for stop in _stops_in(each)}
+    stops -= _lines_around(own) if thread.is_stopped() else set()
     _arming.skipped = max(0, len(stops) - _MAX_ARMED)
     for stop in sorted(stops)[:_MAX_ARMED]:
         _break_at(stop, thread)
@@ -64,12 +63,6 @@ def arm(thread: gdb.InferiorThread) -> Armed:
 
 def _stops_in(library: Library) -> set[int]:
     return stops_in(library.elf, library.bias) - collector.stops_in(library.elf, library.bias)
-
-
-def _lines_in(function: range, stops: set[int]) -> set[int]:
-    """The lines of a kernel or a wrapper of inductor's, which do not call themselves; nothing of other functions."""
-    found = {each for each in stops if each in function}
-    return found if len(found) > 1 else set()
 
 
 def _break_at(address: int, thread: gdb.InferiorThread) -> None:
@@ -87,49 +80,51 @@ def plant_for(thread: gdb.InferiorThread) -> Armed:
     stands = thread.is_stopped()
     _arming.stack_pointer = int(gdb.newest_frame().read_register("sp")) if stands else 0
     _arming.standing = gdb.newest_frame().pc() if stands else 0
-    _arming.around = _functions_around() if stands else ()
-    armed = plant()
-    near = _near(_traps()) if stands else set()
-    for own in _arming.around:
-        for trap in {each for each in near if each in own} - _lines_in(own, near):
-            _break_at(trap, thread)  # the next call of this very function: gdb has the thread pass its own at first
+    own = libraries.user_libraries()
+    _arming.lines = _lines_around(own) if stands else set()
+    traps = _traps(own)
+    armed = _plant(traps)
+    if _arming.standing in traps and _arming.standing not in _arming.lines:
+        _break_at(_arming.standing, thread)  # the next call of this function: gdb has the thread pass its own at first
     return armed
 
 
 def plant() -> Armed:
-    """Plant traps for all threads and without gdb's help, in a program that has a trap guard.
+    """Plant traps for all threads and without gdb's help, in a program that has a trap guard."""
+    return _plant(_traps(libraries.user_libraries()))
 
-    None is in a function that the stepping thread stands in: it would stop it before it has moved, or gdb, which steps
-    through its line, would take it for an instruction of one byte, and have the program run the rest of another one.
+
+def _plant(traps: set[int]) -> Armed:
+    """Plant all but those where the stepping thread stands, and at other lines of what it stands in.
+
+    A trap there would stop it before it has moved, or gdb, which steps through its line, would take it for an
+    instruction of one byte, and have the program run the rest of another one.
     """
-    planted, traps = _planted(), _traps()
-    near = _near(traps)
+    planted, near = _planted(), _arming.lines | {_arming.standing}
     planted.lift_some(near)
     return Armed(planted.plant(traps - near), lost=changes())
 
 
-def _near(traps: set[int]) -> set[int]:
-    """The traps in the functions that the stepping thread stands in."""
-    return {each for own in _arming.around for each in traps if each in own} | (traps & {_arming.standing})
-
-
-def _functions_around() -> tuple[range, ...]:
-    """The functions of the user's that the selected thread stands in, up to the first that is somebody else's."""
-    found: list[range] = []
+def _lines_around(own: list[Library]) -> set[int]:
+    """The lines of kernels and wrappers that the selected thread stands in, up to the first frame of somebody else."""
+    found: set[int] = set()
+    if not any(has_kernels(each.elf) for each in own):
+        return found
+    starts = {each.start for each in own}
     frame: gdb.Frame | None = gdb.newest_frame()
     for _ in range(_DEEPEST_STEP):
         library = libraries.library_at(frame.pc()) if frame else None
-        if frame is None or library is None or library not in libraries.user_libraries():
+        if frame is None or library is None or library.start not in starts:
             break
-        found.append(function_around(library.elf, library.bias, frame.pc()))
+        found |= lines_around(library.elf, library.bias, frame.pc())
         frame = frame.older()
-    return tuple(dict.fromkeys(found))
+    return found
 
 
-def _traps() -> set[int]:
+def _traps(own: list[Library]) -> set[int]:
     """Where to stop; in a library of very many functions, where those begin to which no thread has come yet."""
     found: set[int] = set()
-    for library in libraries.user_libraries():
+    for library in own:
         if _begins_only(library.elf):
             found |= _arming.entries.traps(library.elf, library.bias)
         else:
@@ -279,7 +274,7 @@ def _enters(planted: Planted, address: int) -> bool:
         return False
     planted.lift_one(address)
     if _arming.entries.is_tired:
-        planted.plant(_traps())
+        planted.plant(_traps(libraries.user_libraries()))
     elif stop is not None:
         planted.plant([stop])
     return True
