@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import gdb
 
 from pyharness.ingdb.process import inferior_memory
-from pyharness.ingdb.process.libraries import find_library, libraries
+from pyharness.ingdb.process.libraries import find_library, libraries, mapping
 from pyharness.reading.tensors.installation import CORE, torch_version_of
 from pyharness.reading.tensors.layout import MEASURED, TensorLayout, for_version, with_debug_information
 
@@ -24,10 +24,20 @@ def torch_library() -> Library | None:
     return find_library(CORE)
 
 
+class _Version:
+    """What was found last: each tensor that is shown asks, and all libraries are looked through."""
+
+    mapping: ClassVar[object] = None
+    found: ClassVar[str | None] = None
+
+
 def torch_version() -> str | None:
     """The version of the program's torch, such as ``2.13.0+cpu``, as the library's installation names it."""
-    library = torch_library()
-    return torch_version_of(library.path, (each.path for each in libraries())) if library else None
+    if (now := mapping()) is not _Version.mapping:
+        library = torch_library()
+        _Version.found = torch_version_of(library.path, (each.path for each in libraries())) if library else None
+        _Version.mapping = now
+    return _Version.found
 
 
 def tensor_layout() -> TensorLayout:
