@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 from dataclasses import replace
-from pathlib import PurePath
+from pathlib import Path, PurePath
 from typing import TYPE_CHECKING
 
 from pyharness.debugger.python.lines import condition_of
@@ -52,6 +52,7 @@ _AT_EXIT = (
 _OTHERS = "{0} has it, and counts as a library of others: --include '*/{0}' (`include` elsewhere) takes it for yours."
 _MOST_OF_A_KIND = 64
 _FOLDER = "Set PYHARNESS_HOME to a folder that you can write."
+_AHEAD_OF_TIME = "`pyharness fx compiled SCRIPT` makes it, with the script that has AOTInductor compile the model."
 _TRACE = "torch.fx.symbolic_trace, and torch.compile, make GraphModules."
 
 _OTHER_FILES = "its engine and its generated code are not here"
@@ -86,6 +87,8 @@ class Breakpoints:
         """Whether the program exited and had not said before that it would end."""
         self.unfiled = ""
         """Why generated code of the program has no file: nothing can stop in it."""
+        self._unmapped = ""
+        """The C++ of a model that was compiled ahead of time, and not under pyharness."""
 
     @property
     def wants_native(self) -> bool:
@@ -219,6 +222,7 @@ class Breakpoints:
         """torch.fx or inductor made code: bind what waits for a node of it; in C++, when its library is loaded."""
         source_map = map_of_generated(file)
         if source_map is None:
+            self._unmapped = file if is_cxx(file) and Path(file).is_file() else self._unmapped
             return
         self._maps[file] = source_map
         for each in self._set:
@@ -338,6 +342,8 @@ class Breakpoints:
             return UsageError(f"No loaded native code has {where}.", remedy)
         if self.unfiled and not self._maps:
             return HarnessError(f"Nothing can stop at {where}: {self.unfiled.partition('. ')[0]}.", _FOLDER)
+        if not self._maps and self._unmapped:
+            return UsageError(f"There is no {where}: {PurePath(self._unmapped).name} has no map.", _AHEAD_OF_TIME)
         if not self._maps:
             return UsageError(f"There is no {where}: the program made no torch.fx GraphModule.", _elsewhere(where))
         known = [name for source_map in self._maps.values() for name in names(source_map, where.kind)]

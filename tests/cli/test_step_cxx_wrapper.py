@@ -137,6 +137,15 @@ def test_the_library_of_a_package_is_stepped_through_in_python(told):
 
 @pytest.mark.usefixtures("packaged")
 @pytest.mark.rotated_tests(turns=7, number=1)
+def test_a_library_without_a_map_says_how_to_have_one(folder, environment, tmp_path):
+    command = Command({**environment, **environment_of(tmp_path / "home")}, folder)
+    result = command("step", "loads.py", "--at", "fx:blocks.1")
+    assert result.returncode == 1
+    assert re.search(r"There is no fx:blocks\.1: \w+\.wrapper\.cpp has no map\.\n`pyharness fx compiled", result.stderr)
+
+
+@pytest.mark.usefixtures("packaged")
+@pytest.mark.rotated_tests(turns=7, number=1)
 def test_the_library_of_a_package_is_stepped_through_without_python(folder, environment):
     library = next((folder / "torch").rglob("*.wrapper.so"))
     main = PROGRAMS / "aot_model.cpp"

@@ -75,7 +75,7 @@ def stack(files, line, function="cpp_fused_erf_0", at=8):
 @pytest.mark.parametrize("function", ["cpp_fused_erf_0", "cpp_fused_erf_0._omp_fn.0(void)"])
 def test_a_line_is_that_of_the_call_in_the_frame_of_the_wrapper(files, function, line, node, block):
     frames = named(stack(files, line, function))
-    assert [each.function for each in frames][0] == "cpp_fused_erf_0"
+    assert frames[0].function == "cpp_fused_erf_0"
     assert [(each.fx.node, each.fx.module) for each in frames[:2]] == [(node, f"blocks.{block}")] * 2
     assert frames[2] == stack(files, line)[2]
     (call,) = standing(files[1], function, stack(files, line)[1])
