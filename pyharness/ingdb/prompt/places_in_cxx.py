@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, ClassVar
 import gdb
 
 from pyharness.ingdb import console, terminal
+from pyharness.ingdb.functions.kernel_stops import has_kernels
 from pyharness.ingdb.functions.user_functions import user_functions
 from pyharness.ingdb.process import libraries
 from pyharness.model.places import statements
@@ -63,9 +64,8 @@ def bind_all() -> None:
 
 
 def _lines(where: Where) -> Iterator[tuple[str, int]]:
-    for library in libraries.user_libraries():
-        files = {each.file for each in user_functions(library.elf, library.bias) if is_cxx(each.file)}
-        for file in sorted(files):
+    for library in filter(lambda each: has_kernels(each.elf), libraries.user_libraries()):
+        for file in sorted({each.file for each in user_functions(library.elf) if is_cxx(each.file)}):
             source_map = map_of_cxx(file)
             for entry in statements(source_map, where.kind, where.name) if source_map else ():
                 yield file, entry.line
