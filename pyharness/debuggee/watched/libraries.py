@@ -110,7 +110,7 @@ def _linked() -> list[str]:
 
 def _around_models(torch: ModuleType, tell: Callable[[], None]) -> None:
     """Models that AOTInductor compiled are libraries, which torch itself loads."""
-    loaders = getattr(torch._C, "_aoti", None)
+    loaders = getattr(getattr(torch, "_C", None), "_aoti", None)  # whatever is called torch
     known = vars(loaders).items() if loaders else ()
     kinds: list[Any] = [each for name, each in known if name.startswith("AOTIModel") and isinstance(each, type)]
     for kind in kinds:
