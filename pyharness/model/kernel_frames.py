@@ -90,9 +90,9 @@ def standing(file: str, function: str, caller: Frame | None) -> tuple[Standing, 
 
 
 def name_in_cxx(function: str) -> str:
-    """What a kernel's file calls the kernel that a function is, or is a part of."""
+    """What a kernel's file calls the kernel that a function is; empty for another function."""
     found = _FUNCTION.match(function)
-    return found[1] if found else function
+    return found[1] if found else ""
 
 
 def text_of(file: str) -> tuple[str, ...]:

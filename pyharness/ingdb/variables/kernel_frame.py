@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 _NEAR = 40
 """Frames of a stack in which the Python that called a kernel is."""
+_OF_PYTHON = "kernel"
+"""The name of each kernel that a wrapper in Python calls."""
 _BINDINGS = {"kernel_py", "inductor_entry_cpp_py", "inductor_entry_cpp"}
 
 
@@ -47,7 +49,13 @@ class KernelFrame:
     @cached_property
     def standings(self) -> tuple[Standing, ...]:
         """The call that runs; more than one where it cannot be told which."""
-        return standing(self.file, self.frame.name() or "", self.wrapper)
+        return standing(self.file, self.function, self.wrapper)
+
+    @cached_property
+    def function(self) -> str:
+        """What its file calls the kernel; a masked load is a function of its own within it."""
+        names = (name_in_cxx(frame.name() or "") for frame in self._around())
+        return next(filter(None, names), _OF_PYTHON)
 
     @cached_property
     def wrapper(self) -> Frame | None:
@@ -62,7 +70,7 @@ class KernelFrame:
     @cached_property
     def cxx_caller(self) -> gdb.Frame | None:
         """The frame of the wrapper that called, where that is C++."""
-        frame = self.frame.older()
+        frame = self.frame.older() if self.function != _OF_PYTHON else None
         for _ in range(_NEAR):
             if frame is None or is_cxx_wrapper(frame.name() or "", _file(frame)):
                 return frame
@@ -77,7 +85,7 @@ class KernelFrame:
     @property
     def parameters(self) -> tuple[Parameter, ...]:
         """What the kernel takes, in order."""
-        return parameters("\n".join(self.text), name_in_cxx(self.frame.name() or ""))
+        return parameters("\n".join(self.text), self.function)
 
     @cached_property
     def is_optimized(self) -> bool:
@@ -108,7 +116,7 @@ class KernelFrame:
     def _around(self) -> Iterator[gdb.Frame]:
         """The frame, and those of the kernel that it is called in: masked loads are functions of their own."""
         frame: gdb.Frame | None = self.frame
-        while frame is not None and _file(frame) == self.file and frame.name() not in _BINDINGS:
+        while frame is not None and _file(frame) == self.file and not _is_outside(frame, self.file):
             yield frame
             frame = frame.older()
 
@@ -119,12 +127,16 @@ def kernel_frame(frame: gdb.Frame) -> KernelFrame | None:
     while found is not None:
         file = _file(found)
         if file and is_kernel(file):
-            outside = found.name() in _BINDINGS or is_cxx_wrapper(found.name() or "", file)
-            return None if outside else KernelFrame(found, file)
+            return None if _is_outside(found, file) else KernelFrame(found, file)
         if found.type() != gdb.INLINE_FRAME:
             return None
         found = found.older()
     return None
+
+
+def _is_outside(frame: gdb.Frame, file: str) -> bool:
+    """Whether a frame in a kernel's file is of what calls the kernel there."""
+    return frame.name() in _BINDINGS or is_cxx_wrapper(frame.name() or "", file)
 
 
 def _file(frame: gdb.Frame) -> str | None:
