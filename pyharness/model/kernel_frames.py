@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 from functools import lru_cache
+from itertools import takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,7 +13,7 @@ from pyharness.host.regular_file import read_text
 from pyharness.model.frozen import frozen
 from pyharness.model.kernel_files import SUFFIXES, kept_at, kernels_in, wrappers_of
 from pyharness.model.kernel_map import KernelMap, KernelMaps, KernelUse, digest_of
-from pyharness.model.kernel_text import has_kernel, kernels_of
+from pyharness.model.kernel_text import has_kernel, kernels_of, statement_end
 from pyharness.model.wrapper_map import MOST, map_of_cxx
 
 if TYPE_CHECKING:
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
 _FUNCTION = re.compile(r"(kernel|cpp_\w+)(\._omp_fn\.\d+(\(void\))?)?$")
 """How torch names every kernel for Python, and those for C++; what OpenMP runs in parallel is a function of its own."""
+_FUNCTION_WITHIN = "operator()"
 _WRAPPER = re.compile(r"(inductor_entry_impl|(.*::)?AOTInductorModel\w*::run_impl)\b")
 """How torch names a wrapper in C++."""
 _UNKNOWN = KernelUse((), ())
@@ -44,8 +46,18 @@ def named(frames: Sequence[Frame]) -> list[Frame]:
     found = list(frames)
     for index, frame in enumerate(found):
         if frame.language == "native" and frame.file and frame.file.endswith(SUFFIXES):
-            found[index] = _named(frame, next((each for each in found[index + 1 :] if _may_call(each)), None))
+            caller = next((each for each in found[index + 1 :] if _may_call(each)), None)
+            found[index] = _named(frame, _kernel_around(frames[index:]), caller)
     return found
+
+
+def _kernel_around(frames: Sequence[Frame]) -> str:
+    """The kernel's function that the first of ``frames`` is in; a masked load is a function of its own within it.
+
+    Empty for a frame that is in no kernel.
+    """
+    within = takewhile(lambda each: each.file == frames[0].file, frames)
+    return next((each.function for each in within if _FUNCTION.match(each.function)), "")
 
 
 def _may_call(frame: Frame) -> bool:
@@ -108,17 +120,17 @@ def _text(file: str, _modified: int) -> tuple[str, ...]:
         return ()
 
 
-def _named(frame: Frame, caller: Frame | None) -> Frame:
+def _named(frame: Frame, kernel: str, caller: Frame | None) -> Frame:
     file = frame.file or ""
     if is_cxx_wrapper(frame.function, file):
         wrapper = map_of_cxx(file)
         call = wrapper.at(frame.line or 0) if wrapper else None
         return replace(frame, fx=call.place) if call else frame
-    known = _of_caller(file, frame.function, caller) if _FUNCTION.match(frame.function) else []
+    known = _of_caller(file, kernel, caller) if kernel else []
     if not known:
         return frame
-    name = known[0][1].name
-    places = {_place(maps, line) for maps, kernel in known for line in _lines(kernel, frame.line, caller)}
+    name = known[0][1].name if frame.function == kernel else f"{known[0][1].name}::{_FUNCTION_WITHIN}"
+    places = {_place(maps, line) for maps, kernel in known for line in _lines(kernel, frame, caller)}
     return replace(frame, function=name, fx=places.pop() if len(places) == 1 else None)
 
 
@@ -141,9 +153,19 @@ def _called(file: str, _modified: int, wrapper: str) -> str:
     return next((name for name, source in kernels_of("\n".join(text_of(wrapper))) if text.startswith(source)), "")
 
 
-def _lines(kernel: KernelMap, line: int | None, caller: Frame | None) -> list[KernelLine]:
-    """What the line is in the call that runs, in all calls where it cannot be told which."""
-    return [each for use in _uses(kernel, caller) for each in use.lines if each.line == line]
+def _lines(kernel: KernelMap, frame: Frame, caller: Frame | None) -> list[KernelLine]:
+    """What the frame's line is in the call that runs, in all calls where it cannot be told which.
+
+    A line that no node is known of belongs to the statement around it.
+    """
+    every = [each for use in _uses(kernel, caller) for each in use.lines]
+    here = frame.line or 0
+    if own := [each for each in every if each.line == here]:
+        return own
+    text = text_of(frame.file or "")
+    begins = sorted({each.line for each in every if each.line < here}, reverse=True)
+    around = next((line for line in begins if statement_end(text, line) >= here), None)
+    return [each for each in every if each.line == around]
 
 
 def _uses(kernel: KernelMap, caller: Frame | None) -> tuple[KernelUse, ...]:

@@ -163,6 +163,8 @@ def statement_end(lines: Sequence[str], line: int) -> int:
     for number in range(line, min(len(lines), line + _LONGEST) + 1):
         text = lines[number - 1].partition("//")[0]
         depth += sum(text.count(each) for each in _OPENING) - sum(text.count(each) for each in _CLOSING)
+        if depth < 0:
+            return number - 1
         if depth <= 0 and text.rstrip().endswith(";"):
             return number
     return line

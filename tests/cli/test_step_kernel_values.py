@@ -1,6 +1,7 @@
 """In a kernel that torch.compile made: nodes of the element that is computed, buffers as tensors, runs to one."""
 
 import json
+import math
 import re
 from functools import cache
 
@@ -34,10 +35,24 @@ main()
 """
 
 
+PADS = """
+import torch
+
+def model(x):
+    return torch.nn.functional.pad(x.exp(), (1, 2)) + 1
+
+compiled = torch.compile(model)
+with torch.no_grad():
+    compiled(torch.arange(60.0).reshape(3, 20) / 60)  # @call
+"""
+"""Around what is padded, nothing is loaded: the kernel has a function within for what is."""
+
+
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     path = tmp_path_factory.mktemp("values")
     (path / "script.py").write_text(PROGRAM)
+    (path / "pads.py").write_text(PADS)
     (path / "home").mkdir(mode=0o700)
     inductor.cache(path / "home" / "debug-kernels")
     return path
@@ -136,15 +151,25 @@ EXAMPLE = r": element \w+\[0, 0\]\n"
 
 
 @pytest.fixture(scope="module")
-def prompt(folder):
-    """What the prompt says of commands in the kernel, and what eager mode computes."""
-    call = f"py:script.py:{marks.line_of('call', folder / 'script.py')}"
+def typed(folder):
+    """Run a script under the prompt up to its kernel, and then commands."""
     environment = {**environment_of(folder / "home"), "TORCHINDUCTOR_CACHE_DIR": inductor.cache(folder / "torch")}
 
+    def run(script, *commands, words=("--debug-kernels",), args=(), **variables):
+        call = f"py:{script}:{marks.line_of('call', folder / script)}"
+        lines = [word for line in ("into native", *commands, "kill") for word in ("-c", line)]
+        command = Command({**environment, **variables}, folder)
+        return command("debug", script, *words, "--at", call, *lines, "--", *args)
+
+    return run
+
+
+@pytest.fixture(scope="module")
+def prompt(folder, typed):
+    """What the prompt says of commands in the kernel, and what eager mode computes."""
+
     def prompt(*commands, kind="static", built=("--debug-kernels",)):
-        typed = [word for line in ("into native", *commands, "kill") for word in ("-c", line)]
-        command = Command(environment, folder)
-        result = command("debug", "script.py", *built, "--at", call, *typed, "--", kind, folder / "eager.json")
+        result = typed("script.py", *commands, words=built, args=(kind, folder / "eager.json"))
         return result, json.loads((folder / "eager.json").read_text())
 
     return prompt
@@ -192,3 +217,24 @@ def test_what_is_no_element_is_refused(prompt, typed, built, said):
     result, _ = prompt(typed, built=built)
     assert re.search(said, result.stderr, re.DOTALL), result.stderr
     assert "Traceback" not in result.stderr
+
+
+@pytest.mark.rotated(turns=2)
+@pytest.mark.parametrize("in_cxx", ["0", "1"])
+def test_a_masked_load_is_a_part_of_its_kernel(typed, in_cxx):
+    """Lanes outside of the tensor are not the node's; what is around it is the padding's."""
+    commands = ("element exp[0, 3]", "bt", "next", "p exp", "p in_ptr0", "out", "out", "next", "p constant_pad_nd")
+    past_the_wrapper = ["into native"] * int(in_cxx)
+    result = typed("pads.py", *past_the_wrapper, *commands, TORCHINDUCTOR_CPP_WRAPPER=in_cxx)
+    said = result.stdout
+    kernel = "cpp_fused_add_constant_pad_nd_exp_0"
+    assert re.search(rf"{kernel}::operator\(\) .*\[fx: exp", said), said + result.stderr
+    assert re.search(rf"{kernel} .*\[fx: constant_pad_nd", said), said
+    loaded = re.search(r"^\[—, ([\d., ]+)\]  exp\[0, -1\] to ", said, re.MULTILINE)
+    padded = re.search(r"^\[([\d., ]+)\]  constant_pad_nd\[0, 0\] to ", said, re.MULTILINE)
+    assert loaded, said
+    assert padded, said
+    numbers = [float(each) for each in loaded[1].split(", ")]
+    assert numbers == pytest.approx([math.exp(number / 60) for number in range(len(numbers))], rel=1e-5)
+    assert [float(each) for each in padded[1].split(", ")] == [0, *numbers]
+    assert re.search(r"^arg0_1: Tensor float32 \[3, 20\]", said, re.MULTILINE), said

@@ -55,6 +55,41 @@ def test_a_line_of_a_kernel_is_that_of_the_call_that_runs(kernel, wrapper, funct
     assert [frame.function for frame in frames[1:]] == ["kernel_py", "call", "call"]
 
 
+MASKED = """
+void kernel() {
+    auto tmp3 = [&]
+    {
+        auto tmp2 = in_ptr0[x0].erf();
+        return tmp2;
+    }
+    ()
+    ;
+    auto tmp4 = 1;
+}
+"""
+
+
+def test_a_function_within_a_kernel_belongs_to_it_and_a_line_to_the_statement_around_it(tmp_path):
+    lines = (KernelLine(3, "erf_1", "value", "tmp3"), KernelLine(5, "erf", "value", "tmp2"))
+    path, wrapper = tmp_path / "c1.main.cpp", tmp_path / "c2.py"
+    path.write_text(f"{MASKED}\n// Python bindings to call kernel():\n")
+    wrapper.write_text(WRAPPER)
+    use = KernelUse(("erf", "erf_1"), lines)
+    save(WRAPPER, KernelMaps("2.13.0", "forward", NODES, (KernelMap("cpp_fused_gelu_0", digest_of(MASKED), (use,)),)))
+    remember(str(path), WRAPPER)
+
+    def fx_at(*places):
+        native = [Frame("native", function, str(path), line) for function, line in places]
+        frames = named([*native, Frame("native", "kernel_py", str(path), 30), Frame("python", "call", str(wrapper), 4)])
+        return [(each.function, each.fx and each.fx.node) for each in frames[: len(places)]]
+
+    inside, outside = "cpp_fused_gelu_0::operator()", "cpp_fused_gelu_0"
+    assert fx_at(("operator()", 5), ("kernel", 8)) == [(inside, "erf"), (outside, "erf_1")]
+    assert fx_at(("kernel::<lambda()>", 6), ("kernel._omp_fn.0", 9)) == [(inside, "erf_1"), (outside, "erf_1")]
+    assert fx_at(("kernel", 10)) == [(outside, None)]
+    assert fx_at(("operator()", 5)) == [("operator()", None)]
+
+
 @pytest.mark.parametrize("callers", [(), (("/another.py", 4),)])
 @pytest.mark.usefixtures("wrapper")
 def test_where_it_cannot_be_told_which_call_runs_the_kernel_has_its_name_alone(kernel, callers):

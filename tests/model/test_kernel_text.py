@@ -30,6 +30,10 @@ extern "C"  void  kernel(const float* in_ptr0,
     ()
     ;
     auto tmp7 = tmp5 + tmp6; // and (so on
+    if (tmp7)
+    {
+        tmp7 = 0;
+    }
     auto tmp8 = 1;
 }
 """
@@ -64,6 +68,11 @@ def test_a_statement_ends_behind_its_brackets():
     begins = {text.strip()[:9]: number for number, text in enumerate(lines, 1)}
     assert statement_end(lines, begins["auto tmp5"]) == begins["auto tmp7"] - 1
     assert statement_end(lines, begins["auto tmp7"]) == begins["auto tmp7"]
+
+
+def test_a_statement_ends_within_the_block_that_it_is_in():
+    lines = ["{", "    auto tmp0 = f(", "        1)", "}", "auto tmp1 = 2;"]
+    assert statement_end(lines, 2) == 3
 
 
 @pytest.mark.parametrize(

@@ -111,10 +111,10 @@ class Lines:
 
     def _number_of(self, operation: Any, kernel: Any, phase: Phase | None) -> int:
         writing, run = self._writing, self._bodies.run
-        key = (operation, id(kernel), id(run), phase)
+        mask = getattr(kernel, "_load_mask", None)  # of a masked operation: for its body, and none for its result
+        key = (operation, id(kernel), id(run), phase, mask)
         if key not in writing.numbers:
             writing.numbers[key] = len(writing.written)
-            mask = getattr(kernel, "_load_mask", None)
             writing.written.append(Written(operation, kernel, run, phase, None if mask is None else str(mask)))
         return writing.numbers[key]
 

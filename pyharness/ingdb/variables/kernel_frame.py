@@ -104,13 +104,18 @@ class KernelFrame:
         return None
 
     def value(self, name: str) -> gdb.Value | None:
-        """The innermost variable of a name; ``None`` where there is none, or the compiler keeps it nowhere."""
+        """The innermost variable of a name; ``None`` where there is none, or the compiler keeps it nowhere.
+
+        In a function within the kernel, the kernel's own variables are references to them.
+        """
         for frame in self._around():
             line = frame.find_sal().line
             for symbol in _symbols(frame):
                 if symbol.name == name and symbol.line <= line:
                     value = symbol.value(frame)
-                    return None if value.is_optimized_out else value
+                    if value.is_optimized_out:
+                        return None
+                    return value.referenced_value() if value.type.code == gdb.TYPE_CODE_REF else value
         return None
 
     def _around(self) -> Iterator[gdb.Frame]:

@@ -60,14 +60,20 @@ def nodes_here(kernel: KernelFrame) -> Iterator[Item]:
 
 
 def element_here(kernel: KernelFrame) -> tuple[str, tuple[int, ...]] | None:
-    """The node and the element that the frame's line works on; the nearest line's that says so, behind it first."""
+    """The node and the element that the frame's line works on; the nearest line's that says so, behind it first.
+
+    Lines of the same node come before all others. A masked load begins outside of what it loads: that says nothing.
+    """
     if len(kernel.standings) != 1:
         return None
     here = kernel.frame.find_sal().line
-    lines = [line for line in kernel.standings[0].use.lines if line.holds]
-    for line in sorted(lines, key=lambda each: (each.line < here, abs(each.line - here))):
+    lines = kernel.standings[0].use.lines
+    own = {line.node for line in lines if line.line == here}
+    holding = [line for line in lines if line.holds]
+    for line in sorted(holding, key=lambda each: (each.node not in own, each.line < here, abs(each.line - here))):
         for held in line.holds:
-            if held.element and (element := _element(kernel, held, {})) is not None:
+            element = _element(kernel, held, {})
+            if element and all(index >= 0 for index in element):
                 return held.node, element
     return None
 
@@ -173,7 +179,7 @@ def _mask(kernel: KernelFrame, line: KernelLine, count: int) -> list[bool] | Non
     if value is None:
         return None
     lanes = lanes_of(value) or [value] * count
-    return [float(lane) != 0 for lane in lanes[:count]] if len(lanes) >= count else None
+    return [bool(lane) for lane in lanes[:count]] if len(lanes) >= count else None
 
 
 def _text(element: tuple[int, ...] | None) -> str:

@@ -26,10 +26,10 @@ def lanes_of(value: gdb.Value) -> list[gdb.Value]:
         return _lanes(value)
     if re.fullmatch(r"at::vec::(?:\w+::)*VectorizedN<.*>", name):
         held = value["values"]["_M_elems"]
-        low, high = held.type.range()
+        low, high = plain_type(held.type).range()
         return [lane for index in range(low, high + 1) for lane in lanes_of(held[index])]
     if re.fullmatch(r"at::vec::(?:\w+::)*VecMask<.*>", name):
-        return [gdb.Value(float(lane) != 0) for lane in lanes_of(value["mask_"])]
+        return [gdb.Value(bool(lane)) for lane in lanes_of(value["mask_"])]
     return []
 
 
