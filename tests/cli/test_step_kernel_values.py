@@ -8,7 +8,8 @@ from functools import cache
 import pytest
 
 from kit import inductor, marks
-from kit.command import Command, environment_of
+from kit.command import PYHARNESS, Command, environment_of
+from kit.dialogue import PROMPT, Dialogue
 from pyharness.model.tensors.text import number
 
 pytestmark = pytest.mark.rotated_tests(turns=7)
@@ -59,10 +60,15 @@ def folder(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def run(folder):
+def environment(folder):
+    """Where the programs compile, each kernel once."""
+    return {**environment_of(folder / "home"), "TORCHINDUCTOR_CACHE_DIR": inductor.cache(folder / "torch")}
+
+
+@pytest.fixture(scope="module")
+def run(folder, environment):
     """The stops of ``pyharness step`` in the kernel, and what eager mode computes."""
     call = f"py:script.py:{marks.line_of('call', folder / 'script.py')}"
-    environment = {**environment_of(folder / "home"), "TORCHINDUCTOR_CACHE_DIR": inductor.cache(folder / "torch")}
 
     def run(*words, kind="static", built=("--debug-kernels",)):
         command = ("step", "script.py", *built, "--at", call, "--into-native", *words, "--kill", "--json", "--raw")
@@ -151,9 +157,8 @@ EXAMPLE = r": element \w+\[0, 0\]\n"
 
 
 @pytest.fixture(scope="module")
-def typed(folder):
+def typed(folder, environment):
     """Run a script under the prompt up to its kernel, and then commands."""
-    environment = {**environment_of(folder / "home"), "TORCHINDUCTOR_CACHE_DIR": inductor.cache(folder / "torch")}
 
     def run(script, *commands, words=("--debug-kernels",), args=(), **variables):
         call = f"py:{script}:{marks.line_of('call', folder / script)}"
@@ -199,24 +204,35 @@ def test_an_element_that_was_computed_already_ends_at_the_caller(to_the_element)
     assert "This frame is in no kernel" in result.stderr
 
 
-@pytest.mark.rotated(turns=3)
+REFUSED = {
+    "element": rf"Which element\?.*{EXAMPLE}",
+    "element 7": f"is no element.*{EXAMPLE}",
+    "element nix[0, 0]": f"No line of this kernel computes 'nix'.*{EXAMPLE}",
+    "element gelu[0]": "has 2 dimensions",
+    "element gelu[5, 0]": r"is \[3, 20\]: it has no element \[5, 0\]",
+    "element gelu[0, -21]": r"is \[3, 20\]: it has no element \[0, -21\]",
+}
+
+
+@pytest.mark.rotated(turns=2)
 @pytest.mark.parametrize(
-    ("typed", "built", "said"),
-    [
-        ("element", ("--debug-kernels",), rf"Which element\?.*{EXAMPLE}"),
-        ("element 7", ("--debug-kernels",), f"is no element.*{EXAMPLE}"),
-        ("element 7", (), "--debug-kernels"),
-        ("element nix[0, 0]", ("--debug-kernels",), f"No line of this kernel computes 'nix'.*{EXAMPLE}"),
-        ("element gelu[0]", ("--debug-kernels",), "has 2 dimensions"),
-        ("element gelu[5, 0]", ("--debug-kernels",), r"is \[3, 20\]: it has no element \[5, 0\]"),
-        ("element gelu[0, -21]", ("--debug-kernels",), r"is \[3, 20\]: it has no element \[0, -21\]"),
-        ("element gelu[0, 0]", (), "--debug-kernels"),
-    ],
+    ("refused", "built"),
+    [(REFUSED, ["--debug-kernels"]), ({"element 7": "--debug-kernels", "element gelu[0, 0]": "--debug-kernels"}, [])],
+    ids=["to be debugged", "optimized"],
 )
-def test_what_is_no_element_is_refused(prompt, typed, built, said):
-    result, _ = prompt(typed, built=built)
-    assert re.search(said, result.stderr, re.DOTALL), result.stderr
-    assert "Traceback" not in result.stderr
+def test_what_is_no_element_is_refused(folder, environment, refused, built):
+    call = f"py:script.py:{marks.line_of('call', folder / 'script.py')}"
+    words = ("--at", call, "--", "static", "eager.json")
+    dialogue = Dialogue(
+        [*PYHARNESS, "debug", *built, "script.py", *words], {**environment, "TERM": "dumb"}, folder=folder
+    )
+    try:
+        dialogue.wait_for(PROMPT)
+        dialogue.says("into native")
+        for typed, expected in refused.items():
+            assert re.search(expected, dialogue.says(typed), re.DOTALL), f"{typed}: {dialogue.text}"
+    finally:
+        dialogue.end()
 
 
 @pytest.mark.rotated(turns=2)

@@ -22,9 +22,10 @@ _PAUSE = 3.0
 class Terminal:
     """A command in a terminal of its own."""
 
-    def __init__(self, command, environment, columns=80, lines=24):
+    def __init__(self, command, environment, columns=80, lines=24, folder="."):
         self.pid, self._terminal = pty.fork()
         if self.pid == 0:
+            os.chdir(folder)
             fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack("HHHH", lines, columns, 0, 0))
             for name in ("COLUMNS", "LINES"):  # the terminal says it
                 environment.pop(name, None)

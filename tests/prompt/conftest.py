@@ -3,9 +3,9 @@
 import sys
 
 import pytest
-from prompt_text import PROMPT, Dialogue
 
 from kit.command import PYHARNESS
+from kit.dialogue import PROMPT, Dialogue
 from kit.marks import marks
 from kit.paths import PROGRAMS
 from kit.terminal import Window

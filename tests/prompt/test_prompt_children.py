@@ -3,9 +3,9 @@
 import sys
 
 import pytest
-from prompt_text import blocks
 
 from kit.command import PYHARNESS
+from kit.dialogue import blocks
 from kit.interpreters import cases, interpreters
 from kit.marks import line_of, place
 from kit.paths import PROGRAMS

@@ -4,7 +4,8 @@ import subprocess
 import sysconfig
 
 import pytest
-from prompt_text import blocks
+
+from kit.dialogue import blocks
 
 pytestmark = pytest.mark.rotated_tests(turns=6)
 

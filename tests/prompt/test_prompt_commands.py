@@ -6,8 +6,8 @@ import subprocess
 import sys
 
 import pytest
-from prompt_text import blocks
 
+from kit.dialogue import blocks
 from kit.paths import PROGRAMS
 from pyharness.prompt.commands.all import MODULES
 from pyharness.prompt.registry import COMMANDS, found

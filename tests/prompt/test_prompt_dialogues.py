@@ -4,10 +4,10 @@ import re
 from pathlib import Path
 
 import pytest
-from prompt_text import PROMPT, Dialogue
 
 from kit import builds
 from kit.command import PYHARNESS, environment_of, typed
+from kit.dialogue import PROMPT, Dialogue
 from kit.marks import marks
 from kit.paths import PROGRAMS, search_path
 

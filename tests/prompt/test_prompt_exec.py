@@ -1,6 +1,6 @@
 """``breakpoint()`` in a text that ``exec`` runs stops there, as pdb does: a usual way to read a configuration."""
 
-from prompt_text import blocks
+from kit.dialogue import blocks
 
 TEXT = "rate = 3\\ndoubled = rate * 2\\nbreakpoint()\\nmore = doubled + 1\\n"
 

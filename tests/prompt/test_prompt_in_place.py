@@ -7,10 +7,10 @@ import sys
 import time
 
 import pytest
-from prompt_text import PROMPT
 
 from kit import builds, interpreters
 from kit.command import PYHARNESS
+from kit.dialogue import PROMPT
 from kit.marks import marks
 from kit.paths import PROGRAMS, ROOT
 from kit.terminal import Terminal, children

@@ -2,8 +2,7 @@
 
 import re
 
-from prompt_text import blocks
-
+from kit.dialogue import blocks
 from kit.paths import PROGRAMS
 
 

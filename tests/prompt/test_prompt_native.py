@@ -7,10 +7,10 @@ import textwrap
 import zipfile
 
 import pytest
-from prompt_text import blocks
 
 from kit import builds
 from kit.command import PYHARNESS
+from kit.dialogue import blocks
 from kit.marks import marks, place
 from kit.paths import PROGRAMS
 

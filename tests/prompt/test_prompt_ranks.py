@@ -7,9 +7,9 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from prompt_text import blocks
 
 from kit.command import PYHARNESS
+from kit.dialogue import blocks
 from kit.marks import line_of, place
 from kit.paths import PROGRAMS
 from kit.processes import carrying, ends_within

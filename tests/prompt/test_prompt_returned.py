@@ -1,6 +1,6 @@
 """What a step that leaves a function shows of what that has returned."""
 
-from prompt_text import blocks
+from kit.dialogue import blocks
 
 
 def test_what_a_destructor_returned_is_not_the_functions_value(piped, tmp_path):

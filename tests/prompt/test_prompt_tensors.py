@@ -2,7 +2,7 @@
 
 import re
 
-from prompt_text import blocks
+from kit.dialogue import blocks
 
 PROGRAM = """
 import os, sys, torch

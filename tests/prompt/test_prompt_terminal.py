@@ -8,9 +8,9 @@ import sys
 import time
 
 import pytest
-from prompt_text import PROMPT, Dialogue
 
 from kit.command import PYHARNESS
+from kit.dialogue import PROMPT, Dialogue
 from kit.paths import PROGRAMS
 from kit.processes import ends_within
 

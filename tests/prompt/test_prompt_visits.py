@@ -4,10 +4,10 @@ import subprocess
 import sys
 
 import pytest
-from prompt_text import blocks
 
 from kit import needs
 from kit.command import PYHARNESS
+from kit.dialogue import blocks
 from kit.paths import PROGRAMS
 from kit.processes import ends_within
 
