@@ -212,6 +212,11 @@ class Machine:
             return False
         return not step.from_python or step.request != "out" or self._returning != thread
 
+    def steps_into(self, thread: int) -> bool:
+        """Whether a thread takes a step into what its line of Python calls."""
+        step = self._step
+        return step is not None and step.thread == thread and step.from_python and step.request == "into"
+
     def release(self) -> list[Action]:
         """The client lets the program go: nothing may be left armed in it."""
         focus, self.focus, self._step = self.focus, None, None
@@ -278,6 +283,8 @@ class Machine:
         if event.called_back and step is not None and step.request not in _INTO:
             # ``AgentArm`` arms the same for every step, as each time costs. Only *into* wants this stop.
             self._returning, command = event.thread, "stepOut"
+        elif event.before_nodes and self.steps_into(event.thread):
+            command = "next"  # it checks its arguments and makes buffers: nobody steps into a model for that
         elif event.thread == self._returning:
             # debugpy shows the next Python frame as soon as a function returns: the native code has not gone on yet.
             self._returning, command = 0, "next"

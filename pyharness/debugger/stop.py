@@ -22,6 +22,8 @@ class PythonStopped:
     """debugpy's own: step, breakpoint, exception, pause, ..."""
     called_back: bool = False
     """Whether the thread is in code that native code has called since ``AgentArm``."""
+    before_nodes: bool = False
+    """Whether *into* has led the thread to what a wrapper of inductor's does before its first node."""
 
 
 @frozen

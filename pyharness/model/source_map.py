@@ -113,14 +113,19 @@ def map_of(file: str) -> SourceMap | None:
     return _load_file(path, modified)
 
 
+def is_wrapper(file: str) -> bool:
+    """Whether a file of Python is called as torch calls the wrappers that inductor writes."""
+    return bool(_WRAPPER.search(file))
+
+
 def is_generated(file: str) -> bool:
     """Whether torch or pyharness wrote the file as it generated code."""
-    return bool(_WRAPPER.search(file)) or map_of(file) is not None
+    return is_wrapper(file) or map_of(file) is not None
 
 
 def path_of(file: str) -> str:
     """Where the map of ``file`` lies: beside it, and in our own folder for a file of torch's cache."""
-    if _WRAPPER.search(file):
+    if is_wrapper(file):
         with suppress(StateError):
             return str(state_dir(WRAPPERS) / f"{Path(file).name}{SUFFIX}")
     return file + SUFFIX

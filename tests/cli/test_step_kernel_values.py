@@ -40,7 +40,8 @@ PADS = """
 import torch
 
 def model(x):
-    return torch.nn.functional.pad(x.exp(), (1, 2)) + 1
+    wide = torch.nn.functional.pad(x.exp(), (1, 2))
+    return wide + 1, wide.to(torch.uint8)
 
 compiled = torch.compile(model)
 with torch.no_grad():
@@ -239,11 +240,13 @@ def test_what_is_no_element_is_refused(folder, environment, refused, built):
 @pytest.mark.parametrize("in_cxx", ["0", "1"])
 def test_a_masked_load_is_a_part_of_its_kernel(typed, in_cxx):
     """Lanes outside of the tensor are not the node's; what is around it is the padding's."""
-    commands = ("element exp[0, 3]", "bt", "next", "p exp", "p in_ptr0", "out", "out", "next", "p constant_pad_nd")
+    of_the_load = ("element exp[0, 3]", "bt", "next", "p exp", "p in_ptr0")
+    behind_it = ("out", "out", "next", "p constant_pad_nd", "element convert_element_type[0, 3]", "next")
     past_the_wrapper = ["into native"] * int(in_cxx)
-    result = typed("pads.py", *past_the_wrapper, *commands, TORCHINDUCTOR_CPP_WRAPPER=in_cxx)
+    commands = (*past_the_wrapper, *of_the_load, *behind_it, "p convert_element_type")
+    result = typed("pads.py", *commands, TORCHINDUCTOR_CPP_WRAPPER=in_cxx)
     said = result.stdout
-    kernel = "cpp_fused_add_constant_pad_nd_exp_0"
+    kernel = "cpp_fused__to_copy_add_constant_pad_nd_exp_0"
     assert re.search(rf"{kernel}::operator\(\) .*\[fx: exp", said), said + result.stderr
     assert re.search(rf"{kernel} .*\[fx: constant_pad_nd", said), said
     loaded = re.search(r"^\[—, ([\d., ]+)\]  exp\[0, -1\] to ", said, re.MULTILINE)
@@ -253,4 +256,5 @@ def test_a_masked_load_is_a_part_of_its_kernel(typed, in_cxx):
     numbers = [float(each) for each in loaded[1].split(", ")]
     assert numbers == pytest.approx([math.exp(number / 60) for number in range(len(numbers))], rel=1e-5)
     assert [float(each) for each in padded[1].split(", ")] == [0, *numbers]
+    assert re.search(r"^\[0(, 1){7,}\]  convert_element_type\[0, 0\] to ", said, re.MULTILINE), said  # bytes
     assert re.search(r"^arg0_1: Tensor float32 \[3, 20\]", said, re.MULTILINE), said

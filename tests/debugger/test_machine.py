@@ -209,6 +209,17 @@ def test_into_stops_in_code_that_native_code_calls_back(machine):
     assert machine.focus == Stopped(MAIN, "python", "step")
 
 
+def test_into_a_compiled_model_goes_on_to_its_first_node(machine):
+    machine.request("into")
+    assert machine.handle(PythonStopped(MAIN, "step", before_nodes=True)) == [Python(MAIN, "next")]
+    assert machine.focus is None
+    assert machine.handle(PythonStopped(MAIN, "step")) == [Disarm()]
+    assert machine.focus == Stopped(MAIN, "python", "step", ran_nothing=True)
+    machine.request("over")
+    machine.handle(PythonStopped(MAIN, "step", before_nodes=True))
+    assert machine.focus == Stopped(MAIN, "python", "step")
+
+
 def test_into_from_native_code_arms_native_functions_and_python_callbacks(machine):
     into_kernel(machine)
     assert machine.request("into") == [AgentArm(MAIN), Arm(MAIN), Native(MAIN, "next")]

@@ -159,17 +159,19 @@ def call(args):
     cpp_fused_add_0(buf1)
     cpp_fused_add_0(buf2)
     cpp_fused_add_0(buf3)
+    aten.index_put_(buf2, [buf3], buf1)
 """
 
 
 def test_the_lines_of_a_wrapper_that_compute_nodes_are_its_calls():
     kernel = KernelMap("cpp_fused_add_0", "", (KernelUse(("erf", "add"), ()), KernelUse(("add_1",), ())))
-    found = list(calls_in(WRAPPER, [kernel], [(7, "addmm"), (9, "add"), (9, "sort")]))
+    found = list(calls_in(WRAPPER, [kernel], [(7, "addmm"), (9, "add"), (9, "sort"), (13, "index_put")]))
     assert [(call.line, call.nodes) for call in found] == [
         (7, ("addmm",)),
         (9, ("sort",)),
         (10, ("erf", "add")),
         (11, ("add_1",)),
+        (13, ("index_put",)),
     ]
 
 

@@ -8,6 +8,7 @@ from pyharness.debugger.failed_conditions import FailedCondition
 from pyharness.debugger.stop import PythonStopped
 from pyharness.host.process_state import is_held
 from pyharness.model.errors import DebuggerLostError
+from pyharness.model.source_map import is_wrapper, map_of
 from pyharness.protocol.pydevd import ConditionFailed, PointLogged, Returns, data_in
 
 if TYPE_CHECKING:
@@ -59,7 +60,7 @@ class DebugpyEvents:
                 return  # it came about right before it was forgotten: the thread runs, and gdb's stop of it comes
             thread = self._shell.python.thread_of(body["threadId"])
             known = "breakpoint" if reason == _AT_FUNCTION else reason
-            stop = PythonStopped(thread, known, self._called_back(thread))
+            stop = PythonStopped(thread, known, self._called_back(thread), self._is_before_nodes(thread))
             self._see_return(thread)
             self._shell.perform(self._shell.machine.handle(stop))
 
@@ -118,3 +119,12 @@ class DebugpyEvents:
         depth = self._actions.depth_before(thread)
         stack = self._shell.python.stack(thread) if depth else []
         return len([frame for frame in stack if not frame.plumbing]) > depth
+
+    def _is_before_nodes(self, thread: int) -> bool:
+        """Whether *into* has led a thread into a wrapper of inductor's, and to none of its nodes yet."""
+        stack = self._shell.python.stack(thread) if self._shell.machine.steps_into(thread) else []
+        if not stack or not stack[0].file or not is_wrapper(stack[0].file):
+            return False
+        found = map_of(stack[0].file)
+        first = min((each.line for each in found.lines), default=0) if found else 0
+        return (stack[0].line or 0) < first

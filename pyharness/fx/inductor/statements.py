@@ -11,7 +11,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from types import FrameType
 
-_OF_TORCH = ("extern_kernels.", "torch.ops.", "aten.", "inductor_ops.", "_quantized.")
+OF_TORCH = ("extern_kernels.", "torch.ops.", "aten.", "inductor_ops.", "_quantized.")
+"""How a call of torch's own functions begins in a wrapper."""
 
 
 @dataclass(frozen=True)
@@ -72,7 +73,7 @@ def _statement(node: ast.stmt, kernels: set[str]) -> Statement | None:
     callee = ast.unparse(value.func)
     if callee in kernels:
         return Statement(node.lineno, callee, _names(node), kernel=True, arguments=tuple(value.args))
-    if callee.startswith(_OF_TORCH) and not callee.endswith("_tensor"):
+    if callee.startswith(OF_TORCH) and not callee.endswith("_tensor"):
         return Statement(node.lineno, callee, _names(node))
     return None
 

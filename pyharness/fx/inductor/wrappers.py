@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from pyharness.fx.inductor.loading import loaded
 from pyharness.fx.inductor.private import replaced
+from pyharness.fx.inductor.statements import OF_TORCH
 from pyharness.model.kernel_files import Kernel, Wrapper, maps_of, remember
 from pyharness.model.kernel_map import WrapperCall
 from pyharness.model.kernel_text import cxx_sources, defined_in, kernels_of
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
 _CALL = re.compile(r"\s*(\w+)\(")
 _OF_TORCH = re.compile(
-    r"\s*(?:(\w+ = )?(extern_kernels\.|torch\.ops\.)"
+    rf"\s*(?:(\w+ = )?({'|'.join(map(re.escape, OF_TORCH))})"
     r"|AOTI_TORCH_ERROR_CODE_CHECK\(aoti_torch_(cpu_\w+|\w+_out|call_dispatcher|proxy_executor_call_function)\()"
 )
 """A line that computes a node by one of torch's own functions, in Python and in C++."""

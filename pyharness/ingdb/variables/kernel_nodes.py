@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import gdb
 
 from pyharness.ingdb.functions.kernel_build import OPTIMIZED
-from pyharness.ingdb.printers.of_torch.lanes import lanes_of
+from pyharness.ingdb.printers.of_torch.lanes import as_number, lanes_of
 from pyharness.ingdb.printers.values import value_text
 from pyharness.ingdb.variables.items import Item, Listed
 from pyharness.ingdb.variables.kernel_buffers import buffer_named, number_named
@@ -153,7 +153,7 @@ def _value(kernel: KernelFrame, name: str, line: KernelLine, held: Held, value: 
     if not lanes:
         at = f"  {held.node}{list(first)}" if first is not None else ""
         words = f" ({place_text(first)})" if first else ""
-        return Item(Variable(name, f"{value_text(value)}{at}{words}", str(value.type)))
+        return Item(Variable(name, f"{value_text(as_number(value))}{at}{words}", str(value.type)))
     places = _lanes(kernel, line)
     if places is None or len(places) > len(lanes):
         return Item(Variable(name, f"{value_text(value)}  <which lanes count is not known>", str(value.type)))

@@ -41,7 +41,14 @@ def _lanes(value: gdb.Value) -> list[gdb.Value]:
         raise gdb.error(f"{kind} has no lanes that are known")
     count = held.type.sizeof // element.sizeof
     lanes = held.reinterpret_cast(element.vector(count - 1)) if held.address is None else _in_memory(held, element)
-    return [lanes[index] for index in range(count)]
+    return [as_number(lanes[index]) for index in range(count)]
+
+
+def as_number(value: gdb.Value) -> gdb.Value:
+    """A value, where that is a byte as a number: ``int8`` and ``uint8`` of torch's are characters to C++."""
+    kind = plain_type(value.type)
+    is_byte = kind.code == gdb.TYPE_CODE_INT and kind.sizeof == 1
+    return value.cast(gdb.lookup_type("int")) if is_byte else value
 
 
 def _held(value: gdb.Value) -> gdb.Value | None:
