@@ -20,7 +20,7 @@ ENDS = {
 }
 
 
-@pytest.mark.rotated_tests(turns=2, number=1)
+@pytest.mark.rotated_tests(turns=3, number=1)
 @pytest.mark.rotated
 @pytest.mark.parametrize("way", ENDS)
 def test_all_ranks_at_the_end_of_one(way, tmp_path, monkeypatch):

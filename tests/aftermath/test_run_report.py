@@ -18,7 +18,7 @@ from kit.rotation import always
 from pyharness.model.results.aftermath import aftermath_from_json
 from pyharness.model.results.aftermath_text import report_lines
 
-pytestmark = pytest.mark.rotated_tests(turns=4)
+pytestmark = pytest.mark.rotated_tests(turns=6)
 
 
 SCRIPT = PROGRAMS / "ends.py"
@@ -106,7 +106,7 @@ def test_where_nobody_can_read_it_that_is_said(run, reports):
     assert "pyharness: no report of this crash: the process that writes it could not be started" in ended.stderr
 
 
-@pytest.mark.rotated_tests(turns=4)
+@pytest.mark.rotated_tests(turns=6)
 def test_another_namespace_of_processes(run, reports):
     """Nobody is read who only has the same number: the report has the signal, and comes at once."""
     needs.root("only root may make a namespace of processes")

@@ -5,7 +5,7 @@ import pytest
 from benchmarks.finding import tasks
 
 
-@pytest.mark.rotated(turns=12)
+@pytest.mark.rotated(turns=18)
 @pytest.mark.parametrize("task", tasks.TASKS, ids=lambda task: task.name)
 def test_the_planted_line_is_found(task, server, bugs):
     def call(tool, arguments):

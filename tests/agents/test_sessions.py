@@ -160,7 +160,7 @@ def test_a_call_that_is_cancelled_ends_the_expression_and_nothing_else(start, se
     assert server.call("go", session=session).told["state"] == "stopped"
 
 
-@pytest.mark.rotated_tests(turns=3, number=0)
+@pytest.mark.rotated_tests(turns=5, number=0)
 def test_detached_a_program_runs_on(server, tmp_path):
     told = running(server, tmp_path / "go")
     ended = server.call("end", session=told["session"], how="detach").told
@@ -169,7 +169,7 @@ def test_detached_a_program_runs_on(server, tmp_path):
     (tmp_path / "go").touch()
 
 
-@pytest.mark.rotated_tests(turns=3, number=1)
+@pytest.mark.rotated_tests(turns=5, number=1)
 def test_all_programs_end_with_the_client(tmp_path):
     with served(PROGRAMS) as client:
         wait = {"script": PROGRAM.name, "args": [str(tmp_path / "never")]}
@@ -301,7 +301,7 @@ def test_a_long_start_tells_its_progress(start):
     assert start(breakpoints=[SHOWN]).progress
 
 
-@pytest.mark.rotated_tests(turns=3, number=2)
+@pytest.mark.rotated_tests(turns=5, number=2)
 def test_a_server_that_is_told_to_end_takes_its_programs_along(tmp_path):
     with served(PROGRAMS) as client:
         told = client.call("start", script=PROGRAM.name, args=[str(tmp_path / "never")]).told

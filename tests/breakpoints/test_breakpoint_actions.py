@@ -11,6 +11,8 @@ from kit.debugpy_adapter import DebugpyAdapter
 from kit.marks import line_of
 from kit.paths import PROGRAMS
 
+pytestmark = pytest.mark.rotated_tests(turns=2)
+
 PROGRAM = PROGRAMS / "op_actions.py"
 marked = partial(line_of, file=PROGRAM)
 

@@ -10,7 +10,7 @@ from kit import inductor, needs
 from kit.marks import line_of
 from kit.paths import PROGRAMS
 
-pytestmark = [needs.a_plain_build, pytest.mark.rotated_tests(turns=6)]
+pytestmark = [needs.a_plain_build, pytest.mark.rotated_tests(turns=9)]
 SURVEYED = PROGRAMS / "surveyed.py"
 marked = partial(line_of, file=SURVEYED)
 NODE = "torch::autograd::CppNode<survey::Distance>"

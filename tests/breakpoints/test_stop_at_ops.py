@@ -12,7 +12,7 @@ from kit.command import PYHARNESS
 from kit.marks import line_of
 from kit.paths import PROGRAMS, ROOT
 
-pytestmark = [needs.a_plain_build, pytest.mark.rotated_tests(turns=3)]
+pytestmark = [needs.a_plain_build, pytest.mark.rotated_tests(turns=5)]
 EAGER = PROGRAMS / "op_eager.py"
 marked = partial(line_of, file=EAGER)
 KERNEL = PROGRAMS / "op_kernel.cpp"

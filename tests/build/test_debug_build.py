@@ -14,7 +14,7 @@ import pytest
 
 from kit import needs
 
-pytestmark = [pytest.mark.timeout(1200), pytest.mark.rotated_tests(turns=4)]  # the debug build, where there is none yet
+pytestmark = [pytest.mark.timeout(1200), pytest.mark.rotated_tests(turns=6)]  # the debug build, where there is none yet
 
 ASK = "import dataclasses, json, pyharness.native as n; print(json.dumps(dataclasses.asdict(n.build_info())))"
 FUNCTION = "pyharness::bind_build_info"

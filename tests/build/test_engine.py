@@ -108,7 +108,7 @@ def built(package, tmp_path_factory):
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(2400)]
 
 
-in_its_turn = pytest.mark.rotated_tests(turns=6, number=0)
+in_its_turn = pytest.mark.rotated_tests(turns=9, number=0)
 """The engine is compiled for these in two minutes."""
 
 

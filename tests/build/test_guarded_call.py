@@ -170,7 +170,7 @@ def changes_of_a_gdb(mortal, program, place, way, number=0):
     return int(done.stdout.rpartition("changes ")[2].split()[0])
 
 
-@pytest.mark.rotated_tests(turns=4, number=1)
+@pytest.mark.rotated_tests(turns=6, number=1)
 @at_any_place
 @in_any_way
 def test_killed_between_any_two_changes(program, mortal, kind, place, way):

@@ -12,7 +12,7 @@ import pytest
 
 from kit.paths import PROGRAMS, ROOT
 
-pytestmark = pytest.mark.rotated_tests(turns=3)
+pytestmark = pytest.mark.rotated_tests(turns=5)
 
 
 PROGRAM = PROGRAMS / "hot_loop.py"

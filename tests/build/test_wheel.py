@@ -19,7 +19,7 @@ from kit.paths import ROOT
 pytestmark = [
     pytest.mark.slow,
     pytest.mark.timeout(1200),  # pip fetches what the package needs
-    pytest.mark.rotated_tests(turns=6),
+    pytest.mark.rotated_tests(turns=9),
 ]
 
 LOADED = """

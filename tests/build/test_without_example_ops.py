@@ -15,7 +15,7 @@ import pytest
 from kit import builds, needs
 from kit.paths import PROGRAMS
 
-pytestmark = pytest.mark.rotated_tests(turns=3)
+pytestmark = pytest.mark.rotated_tests(turns=5)
 
 
 PROGRAM = PROGRAMS / "op_eager.py"

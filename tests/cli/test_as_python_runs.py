@@ -11,7 +11,7 @@ import pytest
 
 from kit.command import PYHARNESS
 
-pytestmark = pytest.mark.rotated_tests(turns=4)
+pytestmark = pytest.mark.rotated_tests(turns=6)
 
 
 _MAIN = """\

@@ -13,6 +13,8 @@ from kit import needs
 from kit.paths import PROGRAMS
 from pyharness import cli
 
+pytestmark = pytest.mark.rotated_tests(turns=2)
+
 CASES = {
     "nope": "See pyharness --help",
     "stpe": "Did you mean step",

@@ -8,6 +8,8 @@ import pytest
 from kit import needs
 from kit.command import PYHARNESS
 
+pytestmark = pytest.mark.rotated_tests(turns=2)
+
 _INSIDE = 'cd "$0/in" && chmod 0 .. && exec "$@"'
 
 

@@ -12,7 +12,7 @@ from kit import needs
 from kit.command import Command, environment_of
 from kit.paths import PROGRAMS
 
-pytestmark = pytest.mark.rotated_tests(turns=3)
+pytestmark = pytest.mark.rotated_tests(turns=5)
 
 
 EVIL = "\x1b]0;owned\x07\x9b31m\u202e"
@@ -120,7 +120,7 @@ expect.printed.value = "\\u001b[31m"
 
 
 @pytest.mark.slow
-@pytest.mark.rotated(turns=7)
+@pytest.mark.rotated(turns=11)
 @pytest.mark.parametrize("name", WELL)
 def test_what_a_verb_prints(verb, folder, name):
     (folder / f"it{EVIL}.toml").write_text(TOML)

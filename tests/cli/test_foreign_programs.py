@@ -9,7 +9,7 @@ from kit import builds
 from kit.marks import line_of
 from kit.paths import PROGRAMS
 
-pytestmark = pytest.mark.rotated_tests(turns=2)
+pytestmark = pytest.mark.rotated_tests(turns=3)
 
 
 SURVEYED = PROGRAMS / "surveyed.py"

@@ -10,7 +10,7 @@ import pytest
 from kit.command import Command, environment_of
 from kit.processes import ends_within
 
-pytestmark = pytest.mark.rotated_tests(turns=3)
+pytestmark = pytest.mark.rotated_tests(turns=5)
 
 
 NET = """

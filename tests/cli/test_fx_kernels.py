@@ -13,7 +13,7 @@ from pyharness.model.codec import decode
 from pyharness.model.results.compiled import CompileReport
 from pyharness.model.results.kernels_text import wrapper_lines
 
-pytestmark = pytest.mark.rotated_tests(turns=7)
+pytestmark = pytest.mark.rotated_tests(turns=11)
 
 PROGRAM = f"""{MODEL}
 if "lacking" in sys.argv:
@@ -61,7 +61,7 @@ def untimed(found):
     return [{**graph, "kernels": [{**kernel, "times": None} for kernel in graph["kernels"]]} for graph in found]
 
 
-@pytest.mark.rotated_tests(turns=2, number=0)
+@pytest.mark.rotated_tests(turns=3, number=0)
 def test_the_json_has_each_line_of_each_kernel_with_its_node_module_and_origin(made, folder):
     assert [(graph["id"], graph["kind"], graph["mapped"]) for graph in made] == [
         ("0/0", "forward", True),

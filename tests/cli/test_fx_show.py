@@ -14,7 +14,7 @@ from kit.paths import ROOT
 from pyharness import cli
 from pyharness.cli.fx import VERBS
 
-pytestmark = pytest.mark.rotated_tests(turns=4)
+pytestmark = pytest.mark.rotated_tests(turns=6)
 
 
 PROGRAM = ROOT / "tests" / "programs" / "fx_graphs.py"

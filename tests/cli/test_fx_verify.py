@@ -187,7 +187,7 @@ def closes(graph_module):
 """
 
 
-@pytest.mark.rotated(turns=3)
+@pytest.mark.rotated(turns=5)
 @pytest.mark.parametrize("made", ["keeps", "replaces", "closes"])
 def test_what_a_pass_does_to_stdout_is_not_done_to_ours(pyharness, tmp_path, made):
     file = tmp_path / "streams.py"

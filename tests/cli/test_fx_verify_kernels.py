@@ -11,7 +11,7 @@ from kit import inductor
 from kit.command import Command, environment_of
 from kit.paths import TESTS
 
-pytestmark = pytest.mark.rotated_tests(turns=7)
+pytestmark = pytest.mark.rotated_tests(turns=11)
 
 MODEL = """
 import torch
@@ -91,7 +91,7 @@ def line_of_model():
     return MODEL.split("\n").index("        return (self.linear(x).sin().exp() * 2).cos()  # @exp") + 1
 
 
-@pytest.mark.rotated_tests(turns=2, number=0)
+@pytest.mark.rotated_tests(turns=3, number=0)
 def test_the_json_names_kernel_node_line_and_element(wrong, folder):
     first = wrong["first"]
     assert (first["node"], first["graph"], first["module"]) == ("exp", "forward", "")

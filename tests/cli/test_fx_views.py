@@ -12,7 +12,7 @@ import pytest
 from kit.paths import ROOT
 from pyharness import cli
 
-pytestmark = pytest.mark.rotated_tests(turns=2)
+pytestmark = pytest.mark.rotated_tests(turns=3)
 
 
 PROGRAM = str(ROOT / "tests" / "programs" / "fx_graphs.py")

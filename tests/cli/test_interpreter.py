@@ -12,6 +12,8 @@ from kit.command import PYHARNESS
 from pyharness.host import interpreters
 from pyharness.host.interpreters import interpreter_for
 
+pytestmark = pytest.mark.rotated_tests(turns=2)
+
 ENVIRONMENTS = ("VIRTUAL_ENV", "CONDA_PREFIX", "CONDA_DEFAULT_ENV")
 SCRIPT = "import sys\nprint('prefix', sys.prefix)\n"
 

@@ -14,7 +14,7 @@ from kit import inductor, marks
 from kit.command import Command, environment_of
 from kit.paths import PROGRAMS
 
-pytestmark = pytest.mark.rotated_tests(turns=7)
+pytestmark = pytest.mark.rotated_tests(turns=11)
 
 PROGRAM = PROGRAMS / "compiled_crash.py"
 _GDB = ("gdb", "-nx", "-batch", "-iex", "set auto-solib-add off", "-iex", "set debuginfod enabled off")
@@ -89,7 +89,7 @@ def buffers(printed):
     return {name: text for name, text in printed.items() if name.startswith("in_ptr")}
 
 
-@pytest.mark.rotated_tests(turns=2, number=0)
+@pytest.mark.rotated_tests(turns=3, number=0)
 def test_a_crash_is_at_the_line_that_loads_with_its_node_and_values(environment, folder):
     words = ("--debug-kernels", "--continue", *BUFFERS, "--print", "sigmoid", "--print", "sin", "--stack")
     (folder / "debugged").mkdir(mode=0o700)

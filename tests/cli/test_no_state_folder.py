@@ -10,7 +10,7 @@ from kit import needs
 from kit.command import PYHARNESS
 from kit.paths import PROGRAMS
 
-pytestmark = pytest.mark.rotated_tests(turns=4)
+pytestmark = pytest.mark.rotated_tests(turns=6)
 
 
 TRACED = PROGRAMS / "fx_plain.py"
@@ -165,7 +165,7 @@ def test_a_program_that_is_killed_leaves_nothing(folderless, tmp_path):
     assert not list(folderless.temporary.glob("pyharness-*"))
 
 
-@pytest.mark.rotated(by="words", turns=3)  # with both folders: they fail in other places
+@pytest.mark.rotated(by="words", turns=5)  # with both folders: they fail in other places
 @pytest.mark.parametrize("folderless", ["nowhere", "full"], indirect=True)
 @pytest.mark.parametrize(
     ("words", "said"),

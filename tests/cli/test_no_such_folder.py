@@ -12,6 +12,8 @@ from kit.command import PYHARNESS
 from pyharness.debugger.starting.launch import Command
 from pyharness.model.errors import DebuggerLostError, HarnessError, UsageError
 
+pytestmark = pytest.mark.rotated_tests(turns=2)
+
 _REMOVED = 'mkdir gone && cd gone && rmdir ../gone && exec "$@"'
 _API = """
 import sys, pyharness

@@ -11,7 +11,7 @@ from pyharness.model.conditions.native import check_native
 from pyharness.model.errors import UsageError
 from pyharness.model.where import Where, parse
 
-pytestmark = pytest.mark.rotated_tests(turns=3)
+pytestmark = pytest.mark.rotated_tests(turns=5)
 
 
 WRAPPED = (1 << 32) + 2

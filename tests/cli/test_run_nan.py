@@ -9,7 +9,7 @@ import pytest
 from kit import inductor
 from kit.command import PYHARNESS
 
-pytestmark = pytest.mark.rotated_tests(turns=5)
+pytestmark = pytest.mark.rotated_tests(turns=8)
 
 
 BAD = """import torch
@@ -71,7 +71,7 @@ print("went on")
 """
 
 
-@pytest.mark.rotated(turns=2)
+@pytest.mark.rotated(turns=3)
 @pytest.mark.parametrize("cache", ["cold", "warm"])
 def test_of_a_compiled_program_the_node_in_the_kernel_is_named(run, tmp_path, monkeypatch, cache):
     monkeypatch.setenv("TORCHINDUCTOR_CACHE_DIR", inductor.cache(tmp_path / "torch"))
@@ -148,7 +148,7 @@ else:
 """
 
 
-@pytest.mark.rotated(turns=3)
+@pytest.mark.rotated(turns=5)
 @pytest.mark.parametrize("way", ["_exit", "exec", "fork"])
 def test_a_finding_is_told_where_python_does_not_end_by_itself(pyharness, tmp_path, way):
     (tmp_path / "leaves.py").write_text(LEAVES)
@@ -235,7 +235,7 @@ rubbish = torch.zeros(4).view(torch.int32).fill_(-1).view(torch.float32)
 """
 
 
-@pytest.mark.rotated(turns=3)
+@pytest.mark.rotated(turns=5)
 @pytest.mark.parametrize(
     ("line", "said"),
     [

@@ -9,7 +9,7 @@ import pytest
 from kit.command import PYHARNESS
 from kit.terminal import Terminal
 
-pytestmark = pytest.mark.rotated_tests(turns=2)
+pytestmark = pytest.mark.rotated_tests(turns=3)
 
 
 _BODY = """

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from words_program import WORDS, at, marked
 
-pytestmark = pytest.mark.rotated_tests(turns=3)
+pytestmark = pytest.mark.rotated_tests(turns=5)
 
 
 def stops_of(result):

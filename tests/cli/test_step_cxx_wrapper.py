@@ -14,7 +14,7 @@ from kit import builds, inductor, marks
 from kit.command import Command, environment_of
 from kit.paths import PROGRAMS, ROOT
 
-pytestmark = pytest.mark.rotated_tests(turns=7)
+pytestmark = pytest.mark.rotated_tests(turns=11)
 
 TRAINS = f"""{MODEL}
 model, x = torch.compile(Model()), torch.randn(5, 20)
@@ -105,7 +105,7 @@ def test_a_node_is_the_line_of_the_wrapper_in_cxx_that_calls_its_kernel(told):
     assert text_of(backward).startswith("cpp_fused_gelu_gelu_backward_")
 
 
-@pytest.mark.rotated_tests(turns=7, number=1)
+@pytest.mark.rotated_tests(turns=11, number=1)
 def test_a_package_of_aotinductor_has_its_kernels_with_their_nodes(packaged):
     (wrapper,) = packaged[1]["wrappers"]
     assert wrapper["file"].endswith(".wrapper.cpp")
@@ -122,7 +122,7 @@ def test_a_package_of_aotinductor_has_its_kernels_with_their_nodes(packaged):
 
 
 @pytest.mark.usefixtures("packaged")
-@pytest.mark.rotated_tests(turns=7, number=1)
+@pytest.mark.rotated_tests(turns=11, number=1)
 def test_the_library_of_a_package_is_stepped_through_in_python(told):
     words = ("--at", "fx:blocks.1", "--into-native", "--stack", "--out")
     call, kernel, out = told("step", "loads.py", *words)["stops"]
@@ -136,7 +136,7 @@ def test_the_library_of_a_package_is_stepped_through_in_python(told):
 
 
 @pytest.mark.usefixtures("packaged")
-@pytest.mark.rotated_tests(turns=7, number=1)
+@pytest.mark.rotated_tests(turns=11, number=1)
 def test_a_library_without_a_map_says_how_to_have_one(folder, environment, tmp_path):
     command = Command({**environment, **environment_of(tmp_path / "home")}, folder)
     result = command("step", "loads.py", "--at", "fx:blocks.1")
@@ -145,7 +145,7 @@ def test_a_library_without_a_map_says_how_to_have_one(folder, environment, tmp_p
 
 
 @pytest.mark.usefixtures("packaged")
-@pytest.mark.rotated_tests(turns=7, number=1)
+@pytest.mark.rotated_tests(turns=11, number=1)
 def test_the_library_of_a_package_is_stepped_through_without_python(folder, environment):
     library = next((folder / "torch").rglob("*.wrapper.so"))
     main = PROGRAMS / "aot_model.cpp"
@@ -165,7 +165,7 @@ def test_the_library_of_a_package_is_stepped_through_without_python(folder, envi
 
 
 @pytest.mark.usefixtures("packaged")
-@pytest.mark.rotated_tests(turns=7, number=1)
+@pytest.mark.rotated_tests(turns=11, number=1)
 def test_what_is_compiled_ahead_of_time_is_the_same_to_the_byte(folder, environment):
     """But for its place and the commands behind it."""
     alone = inductor.cache(folder / "alone")

@@ -12,7 +12,7 @@ from kit.command import PYHARNESS, Command, environment_of
 from kit.dialogue import PROMPT, Dialogue
 from pyharness.model.tensors.text import number
 
-pytestmark = pytest.mark.rotated_tests(turns=7)
+pytestmark = pytest.mark.rotated_tests(turns=11)
 
 PROGRAM = """
 import json, sys, torch
@@ -108,7 +108,7 @@ def static(run):
     return run(*printing(*NO_NODES), *["--over", *printing("gelu", "x0")] * 40)
 
 
-@pytest.mark.rotated(turns=2)
+@pytest.mark.rotated(turns=3)
 @pytest.mark.parametrize("kind", ["static", "dynamic"])
 def test_a_node_is_the_value_of_the_element_that_is_computed(request, run, kind):
     lines = ["--over", *printing("gelu", "x0")] * 40
@@ -188,7 +188,7 @@ def to_the_element(prompt):
     return cache(lambda kind: prompt(words[kind], "next", "p gelu", *[words[kind]] * 3, kind=kind))
 
 
-@pytest.mark.rotated(turns=2)
+@pytest.mark.rotated(turns=3)
 @pytest.mark.parametrize("kind", ["static", "dynamic"])
 def test_it_runs_on_to_the_element_of_a_node(to_the_element, kind):
     result, eager = to_the_element(kind)
@@ -215,7 +215,7 @@ REFUSED = {
 }
 
 
-@pytest.mark.rotated(turns=2)
+@pytest.mark.rotated(turns=3)
 @pytest.mark.parametrize(
     ("refused", "built"),
     [(REFUSED, ["--debug-kernels"]), ({"element 7": "--debug-kernels", "element gelu[0, 0]": "--debug-kernels"}, [])],
@@ -236,7 +236,7 @@ def test_what_is_no_element_is_refused(folder, environment, refused, built):
         dialogue.end()
 
 
-@pytest.mark.rotated(turns=2)
+@pytest.mark.rotated(turns=3)
 @pytest.mark.parametrize("in_cxx", ["0", "1"])
 def test_a_masked_load_is_a_part_of_its_kernel(typed, in_cxx):
     """Lanes outside of the tensor are not the node's; what is around it is the padding's."""

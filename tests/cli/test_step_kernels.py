@@ -10,7 +10,7 @@ from two_blocks import MODEL
 from kit import inductor, marks
 from kit.command import Command, environment_of
 
-pytestmark = pytest.mark.rotated_tests(turns=7)
+pytestmark = pytest.mark.rotated_tests(turns=11)
 
 PROGRAM = f"""{MODEL}
 def main():
@@ -64,7 +64,7 @@ COMPILES = ("--at", "{compiles}", "--into", "--into", "--out")
 """Passes by what compiles: into Dynamo's own code for the function first, then into inductor's wrapper."""
 
 
-@pytest.mark.rotated_tests(turns=2, number=0)
+@pytest.mark.rotated_tests(turns=3, number=0)
 @pytest.mark.parametrize("cache", ["cold", "warm"])
 def test_into_goes_to_the_loop_of_the_kernel_and_out_to_the_wrappers_next_line(stops, folder, cache):
     calls = ("--at", "{forward}", "--into-native", "--out", "--at", "{backward}", "--into-native", "--out")

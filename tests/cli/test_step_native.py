@@ -13,7 +13,7 @@ SESSIONS = sorted((ROOT / "examples" / "sessions").glob("*.toml"))
 NEEDS = {"aten": needs.aten}
 
 
-pytestmark = [needs.debug_information(), pytest.mark.rotated_tests(turns=3)]
+pytestmark = [needs.debug_information(), pytest.mark.rotated_tests(turns=5)]
 
 
 @pytest.mark.always
@@ -119,7 +119,7 @@ def test_a_misspelt_node_offers_the_nearest(pyharness):
 
 
 @pytest.mark.slow
-@pytest.mark.rotated(turns=7)
+@pytest.mark.rotated(turns=11)
 @pytest.mark.parametrize(
     "session", [pytest.param(path, id=path.stem, marks=NEEDS.get(path.stem, ())) for path in SESSIONS]
 )

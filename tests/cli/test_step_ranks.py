@@ -12,7 +12,7 @@ from kit.processes import carrying
 from kit.ranked_job import free_port
 
 SCRIPT = PROGRAMS / "ranks" / "trains.py"
-pytestmark = [pytest.mark.timeout(150), pytest.mark.rotated_tests(turns=6)]
+pytestmark = [pytest.mark.timeout(150), pytest.mark.rotated_tests(turns=9)]
 
 
 @pytest.fixture

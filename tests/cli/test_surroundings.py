@@ -13,7 +13,7 @@ from kit.command import PYHARNESS
 from pyharness.host.exit_status import ExitStatus, of_program
 from pyharness.model.errors import HarnessError
 
-pytestmark = pytest.mark.rotated_tests(turns=3)
+pytestmark = pytest.mark.rotated_tests(turns=5)
 
 
 SIGNS = "from pyharness.cli.kit import output; output.write('a → b … c · d │ e ↔ é')"

@@ -12,7 +12,7 @@ from kit.command import PYHARNESS
 from kit.paths import PROGRAMS
 from pyharness.host.process_state import is_kernel_thread, lives_on
 
-pytestmark = pytest.mark.rotated_tests(turns=4)
+pytestmark = pytest.mark.rotated_tests(turns=6)
 
 
 NET = """

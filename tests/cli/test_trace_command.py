@@ -15,7 +15,7 @@ from kit import needs
 from kit.command import PYHARNESS
 from kit.paths import ROOT
 
-pytestmark = pytest.mark.rotated_tests(turns=5)
+pytestmark = pytest.mark.rotated_tests(turns=8)
 
 
 PROGRAM = ROOT / "tests/programs/traced_training.py"

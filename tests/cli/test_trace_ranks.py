@@ -15,7 +15,7 @@ from pyharness.model.errors import HarnessError
 from pyharness.model.results import trace_file
 from pyharness.report import tables
 
-pytestmark = pytest.mark.rotated_tests(turns=3)
+pytestmark = pytest.mark.rotated_tests(turns=5)
 
 JOB = """
 import time

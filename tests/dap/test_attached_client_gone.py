@@ -6,7 +6,7 @@ from debugging import Debugging
 
 from kit.running_program import Running
 
-pytestmark = pytest.mark.rotated_tests(turns=2)
+pytestmark = pytest.mark.rotated_tests(turns=3)
 
 
 SCRIPT = "attach_loop.py"

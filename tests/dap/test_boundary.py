@@ -3,7 +3,7 @@
 import pytest
 from debugging import EXTENSION, Debugging
 
-pytestmark = pytest.mark.rotated_tests(turns=3)
+pytestmark = pytest.mark.rotated_tests(turns=5)
 
 
 def test_into_over_and_out_of_native_code(dap):

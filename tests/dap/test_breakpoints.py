@@ -8,7 +8,7 @@ from debugging import EXTENSION, Debugging
 
 from kit.builds import tensor_kernel
 
-pytestmark = pytest.mark.rotated_tests(turns=3)
+pytestmark = pytest.mark.rotated_tests(turns=5)
 
 
 LOOKS = ["x[0, 0].item()", "mul[0, 0].item()", "gradients.size()", "number", "number"]

@@ -8,7 +8,7 @@ from debugging import EXTENSION, Debugging
 
 from kit.ranked_job import free_port
 
-pytestmark = pytest.mark.rotated_tests(turns=4)
+pytestmark = pytest.mark.rotated_tests(turns=6)
 
 
 PATIENCE = 60

@@ -10,7 +10,7 @@ import states
 
 from kit.paths import TESTS, search_path
 
-pytestmark = pytest.mark.rotated_tests(turns=2)
+pytestmark = pytest.mark.rotated_tests(turns=3)
 
 
 LONELY = Path(__file__).with_name("lonely.py")

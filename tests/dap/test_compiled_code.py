@@ -10,7 +10,7 @@ from kit import builds
 PROGRAM = "compiled_training.py"
 
 
-@pytest.mark.rotated_tests(turns=2, number=1)
+@pytest.mark.rotated_tests(turns=3, number=1)
 def test_breakpoints_bind_before_compiled_code_runs_and_steps_enter_its_kernel(dap):
     kernel = str(builds.op_kernel())
     first = Debugging(dap.stdio(), PROGRAM).launch(functions=["fx:weighted_1"], args=[kernel], crashes=False)

@@ -6,6 +6,8 @@ from debugging import Debugging
 from kit.marks import line_of
 from kit.paths import PROGRAMS
 
+pytestmark = pytest.mark.rotated_tests(turns=2)
+
 SOURCE = PROGRAMS / "tally.c"
 MAPPINGS = [{"localRoot": str(PROGRAMS), "remoteRoot": "/app"}]
 

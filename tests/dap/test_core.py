@@ -14,6 +14,8 @@ from debugging import EXTENSION, Debugging, line_of, source_line
 from kit.paths import search_path
 from pyharness.debugger.core.native import IMMOBILE
 
+pytestmark = pytest.mark.rotated_tests(turns=2)
+
 PRODUCT = "Tensor float32 [2, 3] cpu grad_fn=<MulBackward0> [[0.0, 0.5, 1.0], [1.5, 2.0, 2.5]]"
 
 

@@ -9,7 +9,7 @@ import core_files
 import pytest
 from debugging import Debugging
 
-pytestmark = pytest.mark.rotated_tests(turns=3)
+pytestmark = pytest.mark.rotated_tests(turns=5)
 
 
 _SEGMENT = struct.Struct("<IIQQQQQQ")

@@ -10,7 +10,7 @@ from kit import dap_protocol as protocol
 from kit.dap_client import PATIENCE
 from pyharness.dapwire.wire import Decoder, Malformed
 
-pytestmark = pytest.mark.rotated_tests(turns=4)
+pytestmark = pytest.mark.rotated_tests(turns=6)
 
 
 PURE, IDLE, RAW, STANDING = 30_000, 50_000, 18_000, 1_000

@@ -6,7 +6,7 @@ from debugging import EXTENSION, Debugging
 from kit import builds
 from kit.paths import PROGRAMS
 
-pytestmark = pytest.mark.rotated_tests(turns=3)
+pytestmark = pytest.mark.rotated_tests(turns=5)
 
 
 def info(program, name, **where):

@@ -4,7 +4,7 @@ import pytest
 from debugging import Debugging
 from states import says
 
-pytestmark = pytest.mark.rotated_tests(turns=3)
+pytestmark = pytest.mark.rotated_tests(turns=5)
 
 
 PLACES = [

@@ -3,7 +3,7 @@
 import pytest
 from debugging import Debugging
 
-pytestmark = pytest.mark.rotated_tests(turns=2)
+pytestmark = pytest.mark.rotated_tests(turns=3)
 
 
 PROGRAM = "dap_exceptions.py"

@@ -18,7 +18,7 @@ def folders(tmp_path, monkeypatch):
     monkeypatch.setenv("TORCHINDUCTOR_CACHE_DIR", inductor.cache(tmp_path / "torch"))
 
 
-@pytest.mark.rotated_tests(turns=4, number=0)
+@pytest.mark.rotated_tests(turns=6, number=0)
 def test_a_kernels_nodes_and_buffers_are_scopes_and_expressions(dap):
     program = Debugging(dap.stdio(), PROGRAM).launch(functions=["fx:gelu"], debugKernels=True, crashes=False)
     wrapper = program.stood()
@@ -35,7 +35,7 @@ def test_a_kernels_nodes_and_buffers_are_scopes_and_expressions(dap):
     program.leave()
 
 
-@pytest.mark.rotated_tests(turns=4, number=2)
+@pytest.mark.rotated_tests(turns=6, number=2)
 def test_a_crash_in_a_kernel_stops_at_its_line_with_its_buffers(dap):
     program = Debugging(dap.stdio(), "compiled_crash.py").launch(debugKernels=True)
     crash = program.stood()

@@ -5,7 +5,7 @@ import base64
 import pytest
 from debugging import EXTENSION, Debugging
 
-pytestmark = pytest.mark.rotated_tests(turns=3)
+pytestmark = pytest.mark.rotated_tests(turns=5)
 
 
 INT = 4

@@ -5,7 +5,7 @@ from debugging import Debugging
 
 from kit import builds
 
-pytestmark = pytest.mark.rotated_tests(turns=3)
+pytestmark = pytest.mark.rotated_tests(turns=5)
 
 
 def test_at_the_first_nan_with_its_tensors_and_the_merged_stack(dap):

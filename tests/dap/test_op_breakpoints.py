@@ -6,7 +6,7 @@ from debugging import Debugging, line_of
 from kit import builds
 from kit.paths import PROGRAMS
 
-pytestmark = pytest.mark.rotated_tests(turns=3)
+pytestmark = pytest.mark.rotated_tests(turns=5)
 
 
 def test_at_an_op_into_its_kernel_and_at_a_node(dap):

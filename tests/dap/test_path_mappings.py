@@ -13,6 +13,8 @@ from pyharness.dap.arguments import Arguments
 from pyharness.dap.beginning.path_mappings import PathMappings, mappings_of
 from pyharness.model.errors import UsageError
 
+pytestmark = pytest.mark.rotated_tests(turns=2)
+
 HERE = PathMappings([("/home/me/ops", "/work/ops"), ("/home/me/ops/csrc", "/build/csrc"), ("C:\\My Ops", "/other")])
 PROGRAM = "/client/programs/dap_model.py"
 NATIVE = "/client/programs/tensor_kernel.cpp"

@@ -6,7 +6,7 @@ import pytest
 from debugging import Debugging
 from states import says
 
-pytestmark = pytest.mark.rotated_tests(turns=3)
+pytestmark = pytest.mark.rotated_tests(turns=5)
 
 
 # Where it stays → the innermost frame that is somebody's own, and a local variable of the Python function.

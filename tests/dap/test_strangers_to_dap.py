@@ -1,9 +1,12 @@
 """The adapter, its program and its program's children let in nobody but the client; a port asks for its token."""
 
+import pytest
 from debugging import Debugging
 from test_child_sessions import child_of, launched
 
 from kit.strangers import assert_let_nobody_in
+
+pytestmark = pytest.mark.rotated_tests(turns=2)
 
 
 def test_on_standard_streams_no_port_is_open(dap):

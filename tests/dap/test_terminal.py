@@ -6,6 +6,8 @@ import subprocess
 import pytest
 from debugging import EXTENSION, Debugging
 
+pytestmark = pytest.mark.rotated_tests(turns=2)
+
 
 class Terminal:
     """Starts what the adapter asks for, as a client does."""

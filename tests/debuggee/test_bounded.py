@@ -13,6 +13,8 @@ import pytest
 
 from pyharness.debuggee.bounded import Bounds
 
+pytestmark = pytest.mark.rotated_tests(turns=2)
+
 TRIES = 300
 REPLACED = [(os, "_exit"), (os, "abort"), (os, "kill"), (os, "execv"), (signal, "raise_signal")]
 REPLACED += [(sys, "stdin"), (sys, "stdout"), (sys, "stderr"), (builtins, "breakpoint")]

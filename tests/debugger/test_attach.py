@@ -16,7 +16,7 @@ from kit.interpreters import a_newer_python, interpreters
 from pyharness.host import handles
 from pyharness.model.errors import HarnessError, UsageError
 
-pytestmark = pytest.mark.rotated_tests(turns=3)
+pytestmark = pytest.mark.rotated_tests(turns=5)
 
 
 HOW = [pytest.param({"handle": "walker"}, id="by handle"), pytest.param({}, id="by pid")]

@@ -18,7 +18,7 @@ from pyharness.debugger.api.program import Program
 from pyharness.debugger.starting.launch import Command
 from pyharness.model.errors import DebuggerLostError
 
-pytestmark = pytest.mark.rotated_tests(turns=3)
+pytestmark = pytest.mark.rotated_tests(turns=5)
 
 
 LOOP = str(PROGRAMS / "attach_loop.py")

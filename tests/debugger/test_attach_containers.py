@@ -14,7 +14,7 @@ from kit.marks import line_of
 from kit.paths import PROGRAMS
 from pyharness.model.errors import HarnessError, UsageError
 
-pytestmark = pytest.mark.rotated_tests(turns=3)
+pytestmark = pytest.mark.rotated_tests(turns=5)
 
 
 PROGRAM, SOURCE = PROGRAMS / "ledger.py", PROGRAMS / "tally.c"

@@ -16,7 +16,7 @@ import pyharness
 from pyharness.host import handles
 from pyharness.host.loader import words_of
 
-pytestmark = pytest.mark.rotated_tests(turns=5, number=0)
+pytestmark = pytest.mark.rotated_tests(turns=8, number=0)
 
 
 RUNS = int(os.environ.get("PYHARNESS_RUNS", "11"))

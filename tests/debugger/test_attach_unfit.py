@@ -9,6 +9,8 @@ import pytest
 import pyharness
 from pyharness.model.errors import HarnessError
 
+pytestmark = pytest.mark.rotated_tests(turns=2)
+
 PROGRAM = """
 import sys
 exec(sys.argv[1])

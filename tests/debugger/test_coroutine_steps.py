@@ -11,7 +11,7 @@ from kit.paths import PROGRAMS
 
 SCRIPT = PROGRAMS / "coroutine_steps.py"
 VERSIONS = cases(name for name in interpreters() if not name.startswith("3.9"))
-pytestmark = [pytest.mark.rotated(by="version"), pytest.mark.rotated_tests(turns=6)]
+pytestmark = [pytest.mark.rotated(by="version"), pytest.mark.rotated_tests(turns=9)]
 CLOSES_UNSEEN = "3.13"
 """From here on Python closes a generator that waits in no ``try`` without running it, so no debugger hears of it."""
 

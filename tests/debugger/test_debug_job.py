@@ -16,7 +16,7 @@ from pyharness.model.errors import HarnessError, UsageError
 
 SCRIPT = PROGRAMS / "ranks" / "trains.py"
 TORCHRUN = Path(sys.executable).with_name("torchrun")
-pytestmark = [pytest.mark.timeout(150), pytest.mark.rotated_tests(turns=4)]
+pytestmark = [pytest.mark.timeout(150), pytest.mark.rotated_tests(turns=6)]
 
 
 @pytest.fixture

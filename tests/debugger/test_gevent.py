@@ -9,7 +9,7 @@ import pytest
 import pyharness
 from kit.command import PYHARNESS
 
-pytestmark = pytest.mark.rotated_tests(turns=4)
+pytestmark = pytest.mark.rotated_tests(turns=6)
 
 
 PROGRAM = """\

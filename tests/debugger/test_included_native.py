@@ -9,6 +9,8 @@ import pyharness
 from pyharness.model import user_code
 from pyharness.model.user_code import UserCode
 
+pytestmark = pytest.mark.rotated_tests(turns=2)
+
 SOURCE = """int scaled(int value) {
   int more = value * 2 + 1;
   return more;

@@ -54,7 +54,7 @@ def program(tmp_path):
     return calling
 
 
-@pytest.mark.rotated(turns=2)
+@pytest.mark.rotated(turns=3)
 @pytest.mark.parametrize("threads", [1, 6])
 def test_it_is_not_missed(program, pyharness, threads):
     """A trap that is lifted for a moment, so that another thread passes it, is not there for the one that steps."""

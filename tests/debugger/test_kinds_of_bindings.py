@@ -7,7 +7,7 @@ from kit import kinds, needs
 from kit.marks import line_of
 from kit.paths import search_path
 
-pytestmark = pytest.mark.rotated_tests(turns=3)
+pytestmark = pytest.mark.rotated_tests(turns=5)
 
 
 RUST = needs.program("rustc", "apt-get install rustc", asked="--version")

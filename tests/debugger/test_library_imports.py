@@ -4,6 +4,8 @@ import pytest
 
 import pyharness
 
+pytestmark = pytest.mark.rotated_tests(turns=2)
+
 TORCH = "def call(function, value):\n    import torch.late\n    return function(value)\n"
 LATE = "import other\nclass Late(metaclass=other.Meta): pass\n"
 OTHER = """\

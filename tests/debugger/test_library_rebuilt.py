@@ -13,7 +13,7 @@ from kit.interpreters import waiting
 from pyharness.debugger.stack_dump import dump_stacks
 from pyharness.model.errors import UsageError
 
-pytestmark = pytest.mark.rotated_tests(turns=3)
+pytestmark = pytest.mark.rotated_tests(turns=5)
 
 
 SOURCE = """#include <unistd.h>

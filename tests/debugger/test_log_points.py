@@ -9,7 +9,7 @@ from kit.marks import line_of
 from pyharness.debugger.api.debug import debug
 from pyharness.model.errors import HarnessError, UsageError
 
-pytestmark = pytest.mark.rotated_tests(turns=4)
+pytestmark = pytest.mark.rotated_tests(turns=6)
 
 
 def native(mark):

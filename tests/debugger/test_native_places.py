@@ -8,7 +8,7 @@ import pyharness
 from pyharness.model.errors import HarnessError
 from pyharness.model.text.stack_format import function_text
 
-pytestmark = pytest.mark.rotated_tests(turns=3)
+pytestmark = pytest.mark.rotated_tests(turns=5)
 
 
 SOURCE = """static inline int squared(int value) {

@@ -4,7 +4,7 @@ import pytest
 
 from kit import needs
 
-pytestmark = [needs.debug_information(), pytest.mark.rotated_tests(turns=3)]
+pytestmark = [needs.debug_information(), pytest.mark.rotated_tests(turns=5)]
 
 
 def at(stop):

@@ -4,7 +4,7 @@ import pytest
 
 from pyharness.model.errors import HarnessError
 
-pytestmark = pytest.mark.rotated_tests(turns=4)
+pytestmark = pytest.mark.rotated_tests(turns=6)
 
 
 def test_a_python_condition(debugged):

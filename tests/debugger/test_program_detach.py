@@ -8,7 +8,7 @@ import pytest
 
 import pyharness
 
-pytestmark = pytest.mark.rotated_tests(turns=3)
+pytestmark = pytest.mark.rotated_tests(turns=5)
 
 
 def tracer_of(pid):

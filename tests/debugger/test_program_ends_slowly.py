@@ -5,6 +5,8 @@ import pytest
 import pyharness
 from pyharness.model.errors import HarnessError
 
+pytestmark = pytest.mark.rotated_tests(turns=2)
+
 SLEEPS = "(lambda c: c.on_exit(c.sleep, None))(__import__('ctypes').CDLL(None))"
 
 

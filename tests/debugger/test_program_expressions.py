@@ -11,7 +11,7 @@ import pyharness
 from pyharness.debugger.python.asking import StuckError
 from pyharness.model.errors import HarnessError, UsageError
 
-pytestmark = pytest.mark.rotated_tests(turns=3)
+pytestmark = pytest.mark.rotated_tests(turns=5)
 
 
 BLOCKING = ["blocks", "taken.acquire()", "waits.forever", "time.sleep(600)", "[1 for _ in iter(int, 1)]"]

@@ -55,7 +55,7 @@ CHILDREN = {
 PLACES = {"python": ("plain_lines.py", "py:{}:3"), "native": ("core_crossing.py", "native:held")}
 
 
-@pytest.mark.rotated(turns=5)
+@pytest.mark.rotated(turns=8)
 @pytest.mark.parametrize("child", CHILDREN)
 @pytest.mark.parametrize("language", PLACES)
 def test_a_child_of_the_controller_leaves_the_program_alone(language, child, crossing, monkeypatch):

@@ -7,7 +7,7 @@ from pyharness.debugger.native.in_program.asking import NativeAsking
 from pyharness.debugger.python.dap_client import RequestError
 from pyharness.model.errors import HarnessError, UsageError
 
-pytestmark = pytest.mark.rotated_tests(turns=5)
+pytestmark = pytest.mark.rotated_tests(turns=8)
 
 
 def at(stop):

@@ -2,7 +2,7 @@
 
 import pytest
 
-pytestmark = pytest.mark.rotated_tests(turns=3)
+pytestmark = pytest.mark.rotated_tests(turns=5)
 
 
 def test_a_line_that_runs_nothing_of_the_users_says_so(debugged):

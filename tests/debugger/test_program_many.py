@@ -6,7 +6,7 @@ from kit.builds import many_functions
 from kit.marks import line_of
 from kit.paths import PROGRAMS, search_path
 
-pytestmark = pytest.mark.rotated_tests(turns=4)
+pytestmark = pytest.mark.rotated_tests(turns=6)
 
 
 SOURCE = PROGRAMS / "many_functions.c"

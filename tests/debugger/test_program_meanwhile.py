@@ -11,7 +11,7 @@ import pytest
 from kit.debugged_program import source_line
 from pyharness.model.errors import HarnessError
 
-pytestmark = pytest.mark.rotated_tests(turns=3)
+pytestmark = pytest.mark.rotated_tests(turns=5)
 
 
 IN_THE_CALL, AFTERWARDS = 0.4, 0.8

@@ -6,7 +6,7 @@ import pyharness
 from pyharness.debugger import shell
 from pyharness.model.errors import HarnessError
 
-pytestmark = pytest.mark.rotated_tests(turns=3)
+pytestmark = pytest.mark.rotated_tests(turns=5)
 
 
 PLAIN = """

@@ -7,7 +7,7 @@ import pytest
 import pyharness
 from pyharness.model.errors import HarnessError
 
-pytestmark = pytest.mark.rotated_tests(turns=2)
+pytestmark = pytest.mark.rotated_tests(turns=3)
 
 
 PATIENCE = 60

@@ -2,7 +2,7 @@
 
 import pytest
 
-pytestmark = pytest.mark.rotated_tests(turns=3)
+pytestmark = pytest.mark.rotated_tests(turns=5)
 
 
 def test_four_python_threads_at_one_native_breakpoint(debugged):

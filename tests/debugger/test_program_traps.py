@@ -4,7 +4,7 @@ import signal
 
 import pytest
 
-pytestmark = pytest.mark.rotated_tests(turns=2)
+pytestmark = pytest.mark.rotated_tests(turns=3)
 
 
 @pytest.fixture

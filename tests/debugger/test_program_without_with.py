@@ -10,7 +10,7 @@ from kit.paths import PROGRAMS, ROOT
 from kit.running_program import wait_for_end
 from pyharness.model.errors import HarnessError
 
-pytestmark = pytest.mark.rotated_tests(turns=3)
+pytestmark = pytest.mark.rotated_tests(turns=5)
 
 
 HOW = [pytest.param({"handle": "walker"}, id="by handle"), pytest.param({}, id="by pid")]

@@ -10,6 +10,8 @@ from kit.marks import line_of
 from kit.paths import PROGRAMS, search_path
 from pyharness.debugger.api.program import Program
 
+pytestmark = pytest.mark.rotated_tests(turns=2)
+
 SOURCE = PROGRAMS / "signalled.cpp"
 ALARM = 1 << 13
 """SIGALRM in a mask of signals."""

@@ -4,6 +4,8 @@ import pytest
 
 import pyharness
 
+pytestmark = pytest.mark.rotated_tests(turns=2)
+
 SCRIPT = """import threading
 together = threading.Barrier(3)
 def work(number):

@@ -10,7 +10,7 @@ from kit.command import PYHARNESS
 from kit.marks import line_of
 from kit.paths import PROGRAMS, ROOT
 
-pytestmark = pytest.mark.rotated_tests(turns=3)
+pytestmark = pytest.mark.rotated_tests(turns=5)
 
 
 PROGRAM, SOURCE = PROGRAMS / "ledger.py", PROGRAMS / "tally.c"

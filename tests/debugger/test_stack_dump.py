@@ -22,7 +22,7 @@ from pyharness.debugger.stack_dump import dump_stacks
 from pyharness.model.errors import HarnessError, UsageError
 from pyharness.model.text.stack_format import format_threads
 
-pytestmark = pytest.mark.rotated_tests(turns=4)
+pytestmark = pytest.mark.rotated_tests(turns=6)
 
 
 FRAMES = "py_frames.py"

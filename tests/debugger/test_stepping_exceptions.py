@@ -8,7 +8,7 @@ from kit.builds import crossing as built
 from kit.marks import line_of
 from kit.paths import PROGRAMS, search_path
 
-pytestmark = pytest.mark.rotated_tests(turns=4)
+pytestmark = pytest.mark.rotated_tests(turns=6)
 
 
 SOURCE = PROGRAMS / "throwing.cpp"

@@ -5,7 +5,7 @@ import pytest
 import pyharness
 from kit.paths import PROGRAMS
 
-pytestmark = pytest.mark.rotated_tests(turns=3)
+pytestmark = pytest.mark.rotated_tests(turns=5)
 
 
 SCRIPT = "ops_at_once.py"

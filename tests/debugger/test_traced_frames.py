@@ -1,9 +1,11 @@
 """Frames in which nothing can stop run untraced, on the Pythons where a debugger's trace function slows each one."""
 
+import pytest
+
 import pyharness
 from kit import needs
 
-pytestmark = needs.TRACE_FUNCTIONS
+pytestmark = [needs.TRACE_FUNCTIONS, pytest.mark.rotated_tests(turns=2)]
 QUIET = "plain False False\nplaced False False False False\ncaught False\nhere False\n"
 PLACED = "plain False False\nplaced True False True False\ncaught False\nhere False\n"
 LOOKED = "plain False False\nplaced False False False False\ncaught False\nhere True\n"

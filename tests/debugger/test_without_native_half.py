@@ -53,7 +53,7 @@ OWN = "{}.{}".format(*sys.version_info)
 BARE = sys._base_executable  # type: ignore[attr-defined]  # a venv has the interpreter that it was made from
 """Our own interpreter without its environment, in which an editable install would find the modules of this clone."""
 OTHERS = [version for version in interpreters() if not version.startswith(OWN)]
-pytestmark = [pytest.mark.rotated, pytest.mark.rotated_tests(turns=5)]
+pytestmark = [pytest.mark.rotated, pytest.mark.rotated_tests(turns=8)]
 
 
 @pytest.fixture(params=cases([OWN, *OTHERS]))

@@ -163,7 +163,7 @@ def scratch(tmp_path_factory):
 
 
 @pytest.mark.slow
-@pytest.mark.rotated(turns=10)
+@pytest.mark.rotated(turns=15)
 @pytest.mark.parametrize("command", [each for each in commands() if not why_not(each)], ids=str)
 def test_a_command_does_what_its_page_shows(scratch, command):
     done = scratch.run(command)
@@ -188,7 +188,7 @@ def test_what_is_not_run_says_why():
     assert set(ELSEWHERE) <= set(map(plain, commands())), "a command that is on no page any more"
 
 
-@pytest.mark.rotated_tests(turns=6, number=1)
+@pytest.mark.rotated_tests(turns=9, number=1)
 def test_python_blocks_run(scratch, tmp_path):
     """Those of a page one after the other, with what its sentences give for granted (``given_names.py``)."""
     scratch.program()

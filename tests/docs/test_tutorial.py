@@ -94,7 +94,7 @@ def test_it_begins_with_the_build():
 
 
 @pytest.mark.slow
-@pytest.mark.rotated_tests(turns=2, number=1)
+@pytest.mark.rotated_tests(turns=3, number=1)
 @pytest.mark.rotated
 @needs.a_fast_debugger
 @pytest.mark.parametrize("command", [each for each in COMMANDS[2:] if each.text != EXPORT], ids=lambda each: each.text)

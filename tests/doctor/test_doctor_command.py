@@ -17,7 +17,7 @@ from pyharness.doctor.registry import Area, Check, Registry
 from pyharness.model.results.diagnosis import SEVERITY, Diagnosis, report, worst
 from pyharness.model.results.diagnosis_text import lines
 
-pytestmark = pytest.mark.rotated_tests(turns=2)
+pytestmark = pytest.mark.rotated_tests(turns=3)
 
 
 _toml = importlib.import_module("tomllib" if sys.version_info >= (3, 11) else "tomli")

@@ -13,7 +13,7 @@ from pyharness.doctor.binaries import extension, library, torch_symbols
 from pyharness.reading.binaries import compile_units
 from pyharness.reading.binaries.elf import Elf
 
-pytestmark = pytest.mark.rotated_tests(turns=4)
+pytestmark = pytest.mark.rotated_tests(turns=6)
 
 
 TAG = "cpython-311-x86_64-linux-gnu"

@@ -16,6 +16,8 @@ from kit.command import PYHARNESS
 from kit.paths import TESTS
 from pyharness.doctor.process.examine_process import examine_process
 
+pytestmark = pytest.mark.rotated_tests(turns=2)
+
 TRACER = TESTS / "faults" / "tracer.py"
 REFUSES = "import ctypes; ctypes.CDLL(None).prctl(4, 0, 0, 0, 0)"  # PR_SET_DUMPABLE
 WAITS = "import sys; print('ready', flush=True); sys.stdin.read()"

@@ -7,7 +7,7 @@ from processes import wait_for_read
 from kit.paths import PROGRAMS
 from kit.slow_gdb import SlowGdb
 
-pytestmark = pytest.mark.rotated_tests(turns=4)
+pytestmark = pytest.mark.rotated_tests(turns=6)
 
 
 LINES = PROGRAMS / "plain_lines.py"

@@ -9,6 +9,8 @@ from harness_process import STANDS, at
 from kit.paths import PROGRAMS
 from kit.slow_gdb import SlowGdb
 
+pytestmark = pytest.mark.rotated_tests(turns=2)
+
 ENDS = PROGRAMS / "fault_ends.py"
 LINES = PROGRAMS / "plain_lines.py"
 

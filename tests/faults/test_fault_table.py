@@ -61,7 +61,7 @@ def small_disk(tmp_path, made):
 
 
 @pytest.mark.slow
-@pytest.mark.rotated(turns=12)
+@pytest.mark.rotated(turns=18)
 @pytest.mark.parametrize("number", range(TIMES))
 @pytest.mark.parametrize(("door", "part", "phase"), cells(), ids=lambda word: str(word).replace(" ", "-"))
 def test_a_part_dies(cell, door, part, phase, number):

@@ -12,7 +12,7 @@ import pytest
 
 import pyharness
 
-pytestmark = pytest.mark.rotated_tests(turns=3)
+pytestmark = pytest.mark.rotated_tests(turns=5)
 
 
 TRAPS = "argparse code debugpy gdb inspect json numpy pydevd pyharness queue random select socket tempfile torch types"

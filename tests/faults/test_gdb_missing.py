@@ -12,6 +12,8 @@ from harness_process import STANDS, at
 
 from kit.paths import PROGRAMS, ROOT
 
+pytestmark = pytest.mark.rotated_tests(turns=2)
+
 LINES = PROGRAMS / "plain_lines.py"
 
 

@@ -7,7 +7,7 @@ from phases import ASKING, PHASES, attached, named, running_without_gdb, standin
 
 from kit.paths import PROGRAMS
 
-pytestmark = pytest.mark.rotated_tests(turns=3)
+pytestmark = pytest.mark.rotated_tests(turns=5)
 
 
 def assert_all_ended(harness, expected=128 + signal.SIGINT):

@@ -10,7 +10,7 @@ from harness_process import at
 
 from kit.paths import PROGRAMS
 
-pytestmark = pytest.mark.rotated_tests(turns=4, number=0)
+pytestmark = pytest.mark.rotated_tests(turns=6, number=0)
 
 
 RUNS = int(os.environ.get("PYHARNESS_RUNS", "10"))

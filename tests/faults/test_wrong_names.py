@@ -8,7 +8,7 @@ from kit.paths import PROGRAMS
 FX = PROGRAMS / "fault_graph.py"
 
 
-@pytest.mark.rotated(turns=7)
+@pytest.mark.rotated(turns=11)
 @pytest.mark.parametrize(
     ("script", "where", "said", "offered"),
     [

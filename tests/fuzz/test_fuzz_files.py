@@ -14,6 +14,8 @@ from pyharness.host import handles
 from pyharness.model import source_map
 from pyharness.model.results import trace_file
 
+pytestmark = pytest.mark.rotated_tests(turns=2)
+
 json_values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8),
     lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=6), inner, max_size=4),

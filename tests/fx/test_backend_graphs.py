@@ -19,7 +19,7 @@ from pyharness.fx.code import files
 from pyharness.model.places import OPS, find
 from pyharness.model.source_map import map_of
 
-pytestmark = pytest.mark.rotated_tests(turns=4)
+pytestmark = pytest.mark.rotated_tests(turns=6)
 
 
 @pytest.fixture(autouse=True)

@@ -18,6 +18,8 @@ from pyharness.model.codec import decode
 from pyharness.model.results.compiled import CompileReport, Place
 from pyharness.model.results.compiled_text import plain, report_lines
 
+pytestmark = pytest.mark.rotated_tests(turns=2)
+
 FILE = backend_models.__file__
 
 

@@ -12,7 +12,7 @@ from kit.command import PYHARNESS
 from kit.marks import line_of
 from kit.paths import ROOT, search_path
 
-pytestmark = pytest.mark.rotated_tests(turns=4)
+pytestmark = pytest.mark.rotated_tests(turns=6)
 
 
 PROGRAM = ROOT / "tests" / "programs" / "compiled_training.py"

@@ -23,7 +23,7 @@ def model(request):
     return MODELS[request.param]()
 
 
-@pytest.mark.rotated(turns=7)
+@pytest.mark.rotated(turns=11)
 @pytest.mark.parametrize("fault", list(bad_passes.FAULTS), ids=lambda fault: fault.__name__)
 def test_a_planted_fault_is_found_and_shrunk(model, fault):
     module, inputs = model

@@ -19,7 +19,7 @@ from pyharness import ops
 from pyharness.fx import bisect
 from pyharness.fx.bisecting.names import Names
 
-pytestmark = pytest.mark.rotated_tests(turns=5)
+pytestmark = pytest.mark.rotated_tests(turns=8)
 
 
 X = torch.linspace(-1, 1, 12).reshape(3, 4)

@@ -12,7 +12,7 @@ from pyharness.fx import BisectError, bisect
 from pyharness.fx.bisecting.passes import passes_of
 from pyharness.model.errors import UsageError
 
-pytestmark = pytest.mark.rotated_tests(turns=3)
+pytestmark = pytest.mark.rotated_tests(turns=5)
 
 
 X = torch.linspace(-1, 1, 32).reshape(4, 8)

@@ -17,7 +17,7 @@ from pyharness.fx.hashseeds import child, uses
 from pyharness.fx.hashseeds.references import resolve
 from pyharness.model.errors import HarnessError, UsageError
 
-pytestmark = pytest.mark.rotated_tests(turns=3)
+pytestmark = pytest.mark.rotated_tests(turns=5)
 
 
 FILE = PROGRAMS / "passes_of_sets.py"

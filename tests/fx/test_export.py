@@ -17,7 +17,7 @@ from kit.paths import ROOT, search_path
 from pyharness.fx import ExportError, Tracer, export
 from pyharness.model.errors import UsageError
 
-pytestmark = pytest.mark.rotated_tests(turns=3)
+pytestmark = pytest.mark.rotated_tests(turns=5)
 
 
 IMPORTED = """

@@ -12,6 +12,8 @@ from kit.paths import PROGRAMS, search_path
 from pyharness.model.places import find
 from pyharness.model.source_map import map_of
 
+pytestmark = pytest.mark.rotated_tests(turns=2)
+
 PROGRAM = PROGRAMS / "fx_materialized.py"
 CONNECT = """
 import debugpy, runpy, sys

@@ -12,7 +12,7 @@ from kit.paths import PROGRAMS, search_path
 from pyharness.model.places import find
 from pyharness.model.source_map import map_of
 
-pytestmark = pytest.mark.rotated_tests(turns=3)
+pytestmark = pytest.mark.rotated_tests(turns=5)
 
 
 def start(*arguments, **variables):

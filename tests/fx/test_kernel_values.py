@@ -13,7 +13,7 @@ from kernel_ops import FLOATS, OPS, tensors
 from kit import inductor, rotation
 from pyharness.model.kernel_map import KernelLine, KernelMap, KernelUse
 
-pytestmark = pytest.mark.rotated_tests(turns=7)
+pytestmark = pytest.mark.rotated_tests(turns=11)
 
 COVERED = 0.95
 """The share of lines that compute, load, store or reduce which has to be mapped."""
@@ -43,7 +43,7 @@ def check(verdict, capsys):
 
 
 @pytest.mark.rotated_tests(turns=1, number=0)  # a few of them each day
-@pytest.mark.rotated(turns=48)
+@pytest.mark.rotated(turns=72)
 @pytest.mark.parametrize(("name", "dtype"), CASES)
 def test_each_variable_of_an_op_holds_its_node(name, dtype, tmp_path, capsys):
     function, kind = (OPS | FLOATS)[name], getattr(torch, dtype)
@@ -60,7 +60,7 @@ def test_each_variable_of_an_op_holds_its_node(name, dtype, tmp_path, capsys):
 
 
 @pytest.mark.timeout(400)  # a ResNet-18 has forty kernels, a few seconds each to compile
-@pytest.mark.rotated_tests(turns=14, number=0)  # forty seconds each: every other week
+@pytest.mark.rotated_tests(turns=21, number=0)  # forty seconds each: every other week
 @pytest.mark.rotated
 @pytest.mark.parametrize("name", MODELS)
 def test_each_variable_of_a_model_holds_its_node_forward_and_backward(name, tmp_path, capsys):

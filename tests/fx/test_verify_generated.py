@@ -10,6 +10,8 @@ from torch import nn
 
 from pyharness.fx import verify
 
+pytestmark = pytest.mark.rotated_tests(turns=2)
+
 GRAPHS = range(42)
 _DRAWS = 60
 

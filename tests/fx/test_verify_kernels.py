@@ -15,7 +15,7 @@ from kit import inductor, rotation
 from pyharness.fx import verify_compiled
 from pyharness.model.errors import HarnessError
 
-pytestmark = pytest.mark.rotated_tests(turns=7)
+pytestmark = pytest.mark.rotated_tests(turns=11)
 
 ALWAYS = {("tail", "inference"), ("arguments", "backward")}
 
@@ -41,7 +41,7 @@ def found(name, kind, monkeypatch, **options):
 
 
 @pytest.mark.rotated_tests(turns=1, number=0)  # a few of them each day
-@pytest.mark.rotated(turns=12)
+@pytest.mark.rotated(turns=18)
 @pytest.mark.parametrize(
     ("name", "kind"),
     [
@@ -108,7 +108,7 @@ def test_the_script_fails_by_itself_and_not_with_the_right_code(monkeypatch, tmp
 
 
 @pytest.mark.timeout(600)  # a ResNet-18 has forty kernels, a few seconds each to compile
-@pytest.mark.rotated(turns=24)
+@pytest.mark.rotated(turns=36)
 @pytest.mark.parametrize(
     ("name", "dtype"),
     [

@@ -3,7 +3,7 @@
 import pytest
 from tensor_session import looked_at
 
-pytestmark = pytest.mark.rotated_tests(turns=4, number=1)
+pytestmark = pytest.mark.rotated_tests(turns=6, number=1)
 
 
 @pytest.fixture(params=["live", "core"])

@@ -10,6 +10,8 @@ import pytest
 from kit.marks import line_of
 from kit.paths import ROOT
 
+pytestmark = pytest.mark.rotated_tests(turns=2)
+
 PROGRAM = ROOT / "tests/programs/py_torch_stack.py"
 
 

@@ -11,7 +11,7 @@ from kit.gdb import Gdb, at
 from kit.marks import line_of
 from kit.paths import ROOT
 
-pytestmark = pytest.mark.rotated_tests(turns=5)
+pytestmark = pytest.mark.rotated_tests(turns=8)
 
 
 CROSSING = ROOT / "tests/programs/plain_crossing.py"
@@ -52,7 +52,7 @@ def crossed(tmp_path_factory):
     return gdb
 
 
-@pytest.mark.rotated_tests(turns=2, number=0)
+@pytest.mark.rotated_tests(turns=3, number=0)
 def test_into_over_and_out_across_the_boundary_in_the_forward(crossed):
     crossed.has("Breakpoint 1, forward () at", "torch.ops.pyharness.rms_norm", f"module norm, from {CROSSING}")
     crossed.has(f"from {CROSSING}", "rms_norm_autograd (", KERNELS, "rms_norm_cpu (", KERNELS, "rms_norm_cpu (")
@@ -62,14 +62,14 @@ def test_into_over_and_out_across_the_boundary_in_the_forward(crossed):
     crossed.has("::rms_norm_autograd (", "\tfx node add, module (root)")
 
 
-@pytest.mark.rotated_tests(turns=2, number=0)
+@pytest.mark.rotated_tests(turns=3, number=0)
 def test_into_a_line_of_torchs_own_code_ends_at_the_next_line(crossed):
     crossed.has("\tfx node add", "\tfx node tanh", "ran no function of yours; this is the next line")
     # Out of the forward, and into what backward() runs.
     crossed.has("next line", f"<module> () at {CROSSING}:{line_of('backward', CROSSING)}", KERNELS, "again")
 
 
-@pytest.mark.rotated_tests(turns=2, number=0)
+@pytest.mark.rotated_tests(turns=3, number=0)
 def test_into_the_line_that_calls_backward_lands_in_the_ops_backward(crossed):
     crossed.has(
         "again",
@@ -89,12 +89,12 @@ def plain_signs(tmp_path_factory):
     return Gdb(tmp_path_factory.mktemp("signs"), *commands, program=program, environment={"LC_ALL": "C"})
 
 
-@pytest.mark.rotated_tests(turns=2, number=1)
+@pytest.mark.rotated_tests(turns=3, number=1)
 def test_long_values_in_a_locale_of_plain_signs(plain_signs):
     plain_signs.has("rms_norm_cpu (input=Tensor float32 [", "…", "weight=Tensor float32 [64]", "…", "$1 = ")
 
 
-@pytest.mark.rotated_tests(turns=2, number=1)
+@pytest.mark.rotated_tests(turns=3, number=1)
 def test_a_misspelt_function_offers_the_nearest(plain_signs):
     plain_signs.has("Your native code has no function 'rms_nrm_cpu'", "Did you mean rms_norm_cpu")
 

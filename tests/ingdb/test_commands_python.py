@@ -12,7 +12,7 @@ from kit.gdb import PROGRAM, Gdb, at
 from kit.marks import line_of
 from kit.paths import ROOT
 
-pytestmark = pytest.mark.rotated_tests(turns=4)
+pytestmark = pytest.mark.rotated_tests(turns=6)
 
 
 def test_stops_at_a_line_and_goes_on_line_by_line(tmp_path):

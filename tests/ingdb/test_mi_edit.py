@@ -12,7 +12,7 @@ from pyharness.debugger.native.edit import NativeEdit
 from pyharness.gdbmi.client import GdbError
 from pyharness.protocol.mi import Break
 
-pytestmark = pytest.mark.rotated_tests(turns=3)
+pytestmark = pytest.mark.rotated_tests(turns=5)
 
 
 @pytest.fixture

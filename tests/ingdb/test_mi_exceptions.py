@@ -9,7 +9,7 @@ from kit import builds
 from kit.paths import PROGRAMS
 from pyharness.debugger.native.exceptions import NativeExceptions
 
-pytestmark = pytest.mark.rotated_tests(turns=3)
+pytestmark = pytest.mark.rotated_tests(turns=5)
 
 
 @pytest.fixture(params=[(), ("-static-libstdc++", "-static-libgcc")], ids=["shared", "static"])

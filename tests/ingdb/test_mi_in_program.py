@@ -11,7 +11,7 @@ from kit.paths import PROGRAMS
 from pyharness.debugger.native.watch import NativeWatch
 from pyharness.model.errors import DebuggerLostError
 
-pytestmark = pytest.mark.rotated_tests(turns=3)
+pytestmark = pytest.mark.rotated_tests(turns=5)
 
 
 PROGRAM = PROGRAMS / "watched_in_threads.py"

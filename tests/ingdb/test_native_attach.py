@@ -13,7 +13,7 @@ import pytest
 from kit import needs
 from kit.paths import ROOT
 
-pytestmark = pytest.mark.rotated_tests(turns=2)
+pytestmark = pytest.mark.rotated_tests(turns=3)
 
 
 LOOP = "import ctypes, sys, time\nown = ctypes.CDLL(sys.argv[1])\nprint('ready', flush=True)\n"

@@ -10,6 +10,8 @@ from pyharness.reading.binaries.dwarf_cfi import NAMES, CallFrames
 from pyharness.reading.binaries.dwarf_expression import ExpressionError, evaluate
 from pyharness.reading.binaries.elf import open_elf
 
+pytestmark = pytest.mark.rotated_tests(turns=2)
+
 LIBC = "/lib/x86_64-linux-gnu/libc.so.6"
 NUMBERS = {name: number for number, name in NAMES.items()} | {"ra": 16}
 ENTRY = re.compile(r"^[0-9a-f]+ [0-9a-f]+ [0-9a-f]+ FDE cie=\S+ pc=([0-9a-f]+)\.\.([0-9a-f]+)$")

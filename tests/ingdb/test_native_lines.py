@@ -11,7 +11,7 @@ import pytest
 from pyharness.reading.binaries.elf import open_elf
 from pyharness.reading.binaries.line_table import line_table
 
-pytestmark = pytest.mark.rotated_tests(turns=3)
+pytestmark = pytest.mark.rotated_tests(turns=5)
 
 
 HERE = Path(__file__).parent

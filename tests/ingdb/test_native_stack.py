@@ -64,7 +64,7 @@ def the_stack(found):
     return next(stack for stack in found["ours"].values() if stack[0][2] == KERNEL)
 
 
-@pytest.mark.rotated_tests(turns=5, number=1)
+@pytest.mark.rotated_tests(turns=8, number=1)
 def test_every_thread_has_the_frames_that_gdb_finds_with_all_symbols(seen):
     live = seen["live"]
     assert len(live["ours"]) >= 2

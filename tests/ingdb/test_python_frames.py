@@ -13,6 +13,8 @@ from pyharness.reading.python.layout import UnknownPythonError
 from pyharness.reading.python.runtime import find_python
 from pyharness.reading.python.threads import Python
 
+pytestmark = pytest.mark.rotated_tests(turns=2)
+
 PROGRAM = "py_frames.py"
 HERE = str((PROGRAMS / PROGRAM).resolve())
 

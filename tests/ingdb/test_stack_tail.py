@@ -9,6 +9,8 @@ from kit.paths import ROOT
 from pyharness.ingdb.stack.tail import StackTails
 from pyharness.reading.stack.merge import NativeFrame
 
+pytestmark = pytest.mark.rotated_tests(turns=2)
+
 BASE = 0x7000
 SIZE = 0x40
 

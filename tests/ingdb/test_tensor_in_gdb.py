@@ -9,6 +9,8 @@ import pytest
 import torch
 from tensor_session import looked_at
 
+pytestmark = pytest.mark.rotated_tests(turns=2)
+
 
 @pytest.fixture(scope="module")
 def zoo(tmp_path_factory):

@@ -21,7 +21,7 @@ def program():
     return offsets_program()
 
 
-@pytest.mark.rotated_tests(turns=3, number=1)
+@pytest.mark.rotated_tests(turns=5, number=1)
 def test_the_table_is_what_the_compiler_says(program):
     printed = subprocess.run([program], capture_output=True, text=True, check=True).stdout
     measured = dict(line.split() for line in printed.splitlines())
@@ -30,7 +30,7 @@ def test_the_table_is_what_the_compiler_says(program):
     assert as_numbers(MEASURED[version]) == {name: int(number) for name, number in measured.items()}
 
 
-@pytest.mark.rotated_tests(turns=3, number=1)
+@pytest.mark.rotated_tests(turns=5, number=1)
 def test_debug_information_gives_the_same_offsets(program):
     script = (
         "import json; from pyharness.ingdb import torch_process;"

@@ -9,6 +9,8 @@ from variables_session import Looking
 from kit.builds import tensor_kernel
 from kit.paths import ROOT
 
+pytestmark = pytest.mark.rotated_tests(turns=2)
+
 WAITING = 4
 
 

@@ -18,8 +18,8 @@ from pathlib import Path
 
 import pytest
 
-TURNS = 7
-"""In so many days, each variant has had its turn: in each week."""
+TURNS = 10
+"""In so many days, each variant has had its turn."""
 SECONDS_OF_A_DAY = 86400
 _MARKS = ("rotated", "rotated_tests")
 always = pytest.mark.always

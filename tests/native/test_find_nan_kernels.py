@@ -11,7 +11,7 @@ from torch import nn
 import pyharness
 from kit import inductor, marks, rotation
 
-pytestmark = pytest.mark.rotated_tests(turns=6)
+pytestmark = pytest.mark.rotated_tests(turns=9)
 
 MASK = torch.ones(8, 8, dtype=torch.bool)
 
@@ -87,7 +87,7 @@ def of(function, **options):
 
 
 @pytest.mark.rotated_tests(turns=1, number=0)
-@pytest.mark.rotated(turns=6)
+@pytest.mark.rotated(turns=9)
 @pytest.mark.parametrize(
     ("function", "kind", "node"),
     [
@@ -113,7 +113,7 @@ def test_the_node_is_named_that_makes_it(function, kind, node):
     assert finding.calls[0].file == place.wrapper
 
 
-@pytest.mark.rotated(turns=2)
+@pytest.mark.rotated(turns=3)
 @pytest.mark.parametrize("function", [masked, mask_that_is_stored, mended, pytest.param(filled, marks=rotation.always)])
 def test_what_the_program_names_itself_and_what_is_mended_is_not_bad(function):
     assert of(function) is None

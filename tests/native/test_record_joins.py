@@ -15,6 +15,8 @@ from torch.utils.checkpoint import checkpoint
 import pyharness
 from pyharness import ops
 
+pytestmark = pytest.mark.rotated_tests(turns=2)
+
 
 @contextmanager
 def anomaly():

@@ -11,7 +11,7 @@ from pyharness.model.results import trace_file
 from pyharness.report import perfetto, tables
 from pyharness.report.page_data import page_data
 
-pytestmark = pytest.mark.rotated_tests(turns=2, number=0)
+pytestmark = pytest.mark.rotated_tests(turns=3, number=0)
 
 
 class Gate(nn.Module):

@@ -108,7 +108,7 @@ def test_export_keeps_the_ops_and_takes_other_sizes(model):
     torch.testing.assert_close(program.module()(*other), module(*other))
 
 
-@pytest.mark.rotated_tests(turns=5, number=1)
+@pytest.mark.rotated_tests(turns=8, number=1)
 @pytest.mark.parametrize("backend", ["aot_eager", "inductor"])
 def test_compile_makes_one_graph_with_the_same_gradients(model, backend):
     module, inputs = model

@@ -45,7 +45,7 @@ def build(tmp_path):
     return make
 
 
-@pytest.mark.rotated_tests(turns=3, number=1)
+@pytest.mark.rotated_tests(turns=5, number=1)
 @pytest.mark.rotated
 @pytest.mark.parametrize("kind", LIBRARIES)
 def test_the_debug_build_stops_in_their_kernel(project, pyharness, build, kind):
@@ -66,7 +66,7 @@ def test_the_debug_build_stops_in_their_kernel(project, pyharness, build, kind):
         assert_plain_gdb_stops(root)
 
 
-@pytest.mark.rotated_tests(turns=8, number=5)
+@pytest.mark.rotated_tests(turns=12, number=5)
 def test_a_build_for_a_sanitizer(project, pyharness, build, tmp_path):
     root = project("setuptools")
     assert pyharness("init", root).returncode == 0

@@ -14,7 +14,7 @@ from kit.terminal import Terminal
 
 SCRIPT = PROGRAMS / "family.py"
 WORK = place("work", SCRIPT)
-pytestmark = [pytest.mark.timeout(120), pytest.mark.rotated_tests(turns=5)]
+pytestmark = [pytest.mark.timeout(120), pytest.mark.rotated_tests(turns=8)]
 
 
 @pytest.fixture
@@ -29,7 +29,7 @@ def family(pyharness):
     return run
 
 
-@pytest.mark.rotated(turns=3)
+@pytest.mark.rotated(turns=5)
 @pytest.mark.parametrize(
     ("way", "name"),
     [
@@ -169,7 +169,7 @@ def test_what_is_no_program_to_start(pyharness, options, says, remedy):
         ("all: quit", "'quit' is nothing that a process does."),
     ],
 )
-@pytest.mark.rotated(turns=4)
+@pytest.mark.rotated(turns=6)
 def test_what_cannot_be_done(family, line, says):
     done = family([line], [], [])
     assert done.returncode == 1

@@ -7,7 +7,7 @@ import pytest
 
 from kit.dialogue import blocks
 
-pytestmark = pytest.mark.rotated_tests(turns=6)
+pytestmark = pytest.mark.rotated_tests(turns=9)
 
 
 COLLECTED = """#include <Python.h>

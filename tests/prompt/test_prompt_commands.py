@@ -12,7 +12,7 @@ from kit.paths import PROGRAMS
 from pyharness.prompt.commands.all import MODULES
 from pyharness.prompt.registry import COMMANDS, found
 
-pytestmark = pytest.mark.rotated_tests(turns=4)
+pytestmark = pytest.mark.rotated_tests(turns=6)
 
 
 @pytest.mark.always

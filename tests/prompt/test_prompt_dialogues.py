@@ -61,7 +61,7 @@ def replayed(monkeypatch, capsys):
     return lambda file: typed(capsys, "session", "run", file)
 
 
-@pytest.mark.rotated(turns=3)
+@pytest.mark.rotated(turns=5)
 @pytest.mark.parametrize("dialogue", ORDER, ids=[HEAD.fullmatch(each[0])[1] for each in ORDER])
 def test_a_dialogue_is_as_written_and_its_session_file_plays_it(dialogue, shared, replayed, tmp_path):
     program = HEAD.fullmatch(dialogue[0])[2] or "prompted.py"

@@ -1,5 +1,9 @@
 """What the prompt says and returns when the program has ended: its status, and the stops that never came."""
 
+import pytest
+
+pytestmark = pytest.mark.rotated_tests(turns=2)
+
 
 def test_the_status_is_of_the_last_run(piped, tmp_path):
     program = tmp_path / "ends.py"

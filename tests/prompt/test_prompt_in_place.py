@@ -15,7 +15,7 @@ from kit.marks import marks
 from kit.paths import PROGRAMS, ROOT
 from kit.terminal import Terminal, children
 
-pytestmark = pytest.mark.rotated_tests(turns=5)
+pytestmark = pytest.mark.rotated_tests(turns=8)
 
 
 PROGRAM = PROGRAMS / "in_place.py"

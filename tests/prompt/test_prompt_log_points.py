@@ -2,8 +2,12 @@
 
 import re
 
+import pytest
+
 from kit.dialogue import blocks
 from kit.paths import PROGRAMS
+
+pytestmark = pytest.mark.rotated_tests(turns=2)
 
 
 def test_a_log_point_prints_and_runs_on(piped, line):

@@ -14,7 +14,7 @@ from kit.dialogue import blocks
 from kit.marks import marks, place
 from kit.paths import PROGRAMS
 
-pytestmark = pytest.mark.rotated_tests(turns=6)
+pytestmark = pytest.mark.rotated_tests(turns=9)
 
 
 CROSSING = PROGRAMS / "core_crossing.py"

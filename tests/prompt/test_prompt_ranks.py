@@ -21,7 +21,7 @@ from pyharness.prompt.job.members import RANKS
 
 SCRIPT = PROGRAMS / "ranks" / "trains.py"
 TORCHRUN = Path(sys.executable).with_name("torchrun")
-pytestmark = [pytest.mark.timeout(150), pytest.mark.rotated_tests(turns=7)]
+pytestmark = [pytest.mark.timeout(150), pytest.mark.rotated_tests(turns=11)]
 
 
 def torchrun(*words, ranks=3):
@@ -187,7 +187,7 @@ def test_detach_leaves_the_job_which_has_its_own_timeout_again(job, tmp_path):
     assert "rank 1 waits 33 s" in said
 
 
-@pytest.mark.rotated(turns=3)
+@pytest.mark.rotated(turns=5)
 @pytest.mark.parametrize("leaves", [["quit"], ["no such command"], []])
 def test_nothing_is_left_behind(job, leaves):
     words = torchrun(30, ranks=2)
@@ -227,7 +227,7 @@ def test_what_is_no_job(job, ranks, words, says, remedy, status):
         ("all: quit", "'quit' is nothing that a rank does."),
     ],
 )
-@pytest.mark.rotated(turns=3)
+@pytest.mark.rotated(turns=5)
 def test_what_cannot_be_done(job, line, says):
     done = job([line], ["1", "--at", place("loss", SCRIPT)], torchrun(30, ranks=2))
     assert done.returncode == 1

@@ -5,6 +5,8 @@ import subprocess
 
 import pytest
 
+pytestmark = pytest.mark.rotated_tests(turns=2)
+
 PROGRAM = """
 import ctypes
 import sys

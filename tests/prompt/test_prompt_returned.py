@@ -1,6 +1,10 @@
 """What a step that leaves a function shows of what that has returned."""
 
+import pytest
+
 from kit.dialogue import blocks
+
+pytestmark = pytest.mark.rotated_tests(turns=2)
 
 
 def test_what_a_destructor_returned_is_not_the_functions_value(piped, tmp_path):

@@ -2,7 +2,11 @@
 
 import re
 
+import pytest
+
 from kit.dialogue import blocks
+
+pytestmark = pytest.mark.rotated_tests(turns=2)
 
 PROGRAM = """
 import os, sys, torch

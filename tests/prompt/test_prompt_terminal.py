@@ -14,7 +14,7 @@ from kit.dialogue import PROMPT, Dialogue
 from kit.paths import PROGRAMS
 from kit.processes import ends_within
 
-pytestmark = pytest.mark.rotated_tests(turns=4)
+pytestmark = pytest.mark.rotated_tests(turns=6)
 
 
 def test_the_program_reads_what_is_typed_while_it_runs(dialogue):

@@ -11,7 +11,7 @@ from kit.dialogue import blocks
 from kit.paths import PROGRAMS
 from kit.processes import ends_within
 
-pytestmark = pytest.mark.rotated_tests(turns=4)
+pytestmark = pytest.mark.rotated_tests(turns=6)
 
 
 PROGRAM = PROGRAMS / "prompted.py"

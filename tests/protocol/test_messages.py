@@ -13,6 +13,8 @@ from pyharness.model.codec import MalformedError, encode
 from pyharness.protocol import agent, channel, mi, pydevd
 from pyharness.protocol.question import Question
 
+pytestmark = pytest.mark.rotated_tests(turns=2)
+
 PACKAGE = ROOT / "pyharness"
 FAMILIES = {
     mi.Command: (("debugger",), ("ingdb",)),

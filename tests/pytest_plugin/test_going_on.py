@@ -9,7 +9,7 @@ import time
 
 import pytest
 
-pytestmark = pytest.mark.rotated_tests(turns=4)
+pytestmark = pytest.mark.rotated_tests(turns=6)
 
 
 CRASH = "import ctypes, os\nfrom pathlib import Path\n\ndef crash():\n    ctypes.string_at(0)\n\n"

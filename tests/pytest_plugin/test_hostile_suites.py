@@ -8,7 +8,7 @@ import time
 
 import pytest
 
-pytestmark = pytest.mark.rotated_tests(turns=3)
+pytestmark = pytest.mark.rotated_tests(turns=5)
 
 
 HOSTILE = """

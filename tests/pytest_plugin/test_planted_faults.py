@@ -31,7 +31,7 @@ CHILDREN = ("test_child[spawn]", "test_child[forkserver]")
 BEHIND = ("test_behind_faults", "test_behind_thread", "test_behind_hangs")
 
 
-@pytest.mark.rotated_tests(turns=2, number=0)
+@pytest.mark.rotated_tests(turns=3, number=0)
 @pytest.mark.rotated
 @pytest.mark.parametrize("options", [(), ("-n", "2")], ids=["one process", "workers"])
 def test_each_fault_is_a_failed_test(suite, options):
@@ -64,7 +64,7 @@ def test_what_tests_ask_for(suite):
     assert "Did you mean nan?" in message
 
 
-@pytest.mark.rotated_tests(turns=2, number=1)
+@pytest.mark.rotated_tests(turns=3, number=1)
 @pytest.mark.rotated
 @pytest.mark.parametrize("options", [(), ("-n", "1")], ids=["one process", "workers"])
 def test_backward_and_a_worker_of_a_data_loader(suite, options, tmp_path):

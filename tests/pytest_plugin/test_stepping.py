@@ -52,7 +52,7 @@ def test_a_crash_where_one_steps_has_its_stacks(suite):
     assert "without stacks" not in message
 
 
-@pytest.mark.rotated_tests(turns=5, number=1)
+@pytest.mark.rotated_tests(turns=8, number=1)
 def test_a_hang_that_a_debugger_looks_at_has_its_stacks(suite):
     text = "import ctypes, os\nfaults = ctypes.CDLL(os.environ['FAULTS'])\n\ndef test_spins(ph_step):\n"
     ran = suite(text + "    ph_step('native:null_pointer', faults.spins)\n", "--pyharness-timeout", "6")

@@ -4,6 +4,8 @@ import json
 
 import pytest
 
+pytestmark = pytest.mark.rotated_tests(turns=2)
+
 SUITE = """
 import ctypes, os, pathlib, time
 from pyharness.host import handles

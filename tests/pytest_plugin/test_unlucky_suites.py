@@ -10,7 +10,7 @@ import pytest
 
 from kit import needs
 
-pytestmark = pytest.mark.rotated_tests(turns=5)
+pytestmark = pytest.mark.rotated_tests(turns=8)
 
 CRASH = "import ctypes, os, pytest\n\ndef test_a(): pass\ndef test_crash(): ctypes.string_at(0)\n"
 LOCKED = """import os, pytest

@@ -19,7 +19,7 @@ from pyharness.reading.live.rank import group_of
 
 FAULTS = PROGRAMS / "ranks" / "faults.py"
 SPAWNS = PROGRAMS / "ranks" / "spawns.py"
-pytestmark = [pytest.mark.timeout(200), pytest.mark.rotated_tests(turns=7)]
+pytestmark = [pytest.mark.timeout(200), pytest.mark.rotated_tests(turns=11)]
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ from kit.paths import PROGRAMS
 from kit.ranked_job import RankedJob
 
 SCRIPT = PROGRAMS / "ranks" / "faults.py"
-pytestmark = [pytest.mark.timeout(200), pytest.mark.rotated_tests(turns=6)]
+pytestmark = [pytest.mark.timeout(200), pytest.mark.rotated_tests(turns=9)]
 LACKS, CAME = "Rank 1 never came to all_reduce #4 of default_pg. It ", "Rank 1 came to #4 of default_pg with "
 HANGS = {
     "sleeps": "sleeps in sleeps (",
@@ -43,7 +43,7 @@ def verdict():
 
 
 @pytest.mark.rotated_tests(turns=1, number=0)  # one of them each day
-@pytest.mark.rotated(turns=11)
+@pytest.mark.rotated(turns=17)
 @pytest.mark.parametrize("fault", HANGS)
 def test_a_rank_that_never_came(verdict, fault):
     said = verdict(fault)
@@ -55,7 +55,7 @@ def test_a_rank_that_never_came(verdict, fault):
         assert f"faults.py:{line_of('slow_item', SCRIPT)})" in said.sentence
 
 
-@pytest.mark.rotated(turns=3)
+@pytest.mark.rotated(turns=5)
 @pytest.mark.parametrize("fault", OTHERWISE)
 def test_a_rank_that_came_with_another_call(verdict, fault):
     said = verdict(fault)
@@ -63,7 +63,7 @@ def test_a_rank_that_came_with_another_call(verdict, fault):
     assert said.sentence.startswith(CAME + OTHERWISE[fault])
 
 
-@pytest.mark.rotated(turns=2)
+@pytest.mark.rotated(turns=3)
 @pytest.mark.parametrize("fault", NUMBERED)
 def test_ranks_that_part_in_distributed_data_parallel(verdict, fault):
     said = verdict(fault)
@@ -78,7 +78,7 @@ def test_a_barrier_of_one(verdict):
     assert said.sentence.startswith("Rank 0 came to #4 of default_pg with barrier (")
 
 
-@pytest.mark.rotated(turns=3)
+@pytest.mark.rotated(turns=5)
 @pytest.mark.parametrize(
     ("fault", "first", "second"),
     [
@@ -94,7 +94,7 @@ def test_ranks_that_wait_for_each_other(verdict, fault, first, second):
     assert f"rank 1 in {second} for rank 0, in " in said.sentence
 
 
-@pytest.mark.rotated(turns=2)
+@pytest.mark.rotated(turns=3)
 @pytest.mark.parametrize(
     ("fault", "call"),
     [("recv_of_one_that_sleeps", "recv"), ("monitored_barrier", "monitored_barrier"), ("new_group", "new_group")],
@@ -122,7 +122,7 @@ def test_ranks_that_keep_no_record():
     assert said.sentence.startswith("Ranks 0,2 wait in all_reduce; rank 1 did not come. It sleeps in sleeps (")
 
 
-@pytest.mark.rotated(turns=2)
+@pytest.mark.rotated(turns=3)
 @pytest.mark.parametrize(
     ("fault", "does"),
     [

@@ -15,8 +15,8 @@ JOBS = (
 )
 
 
-@pytest.mark.rotated_tests(turns=2, number=0)
-@pytest.mark.rotated(turns=24)
+@pytest.mark.rotated_tests(turns=3, number=0)
+@pytest.mark.rotated(turns=36)
 @pytest.mark.parametrize("recorder", ["2000", "0"])
 @pytest.mark.parametrize("job", JOBS)
 def test_nobody_is_blamed(job, recorder):

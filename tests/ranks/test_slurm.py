@@ -20,7 +20,7 @@ from pyharness.model.ranks.launchers import told_rank
 
 SCRIPT = PROGRAMS / "ranks" / "slurm_faults.py"
 BLAMED = "culprit: rank 1 never came to all_reduce #4 of default_pg. It sleeps in sleeps ("
-pytestmark = [pytest.mark.timeout(200), pytest.mark.rotated_tests(turns=4)]
+pytestmark = [pytest.mark.timeout(200), pytest.mark.rotated_tests(turns=6)]
 
 
 @pytest.fixture(scope="module")
@@ -88,7 +88,7 @@ def test_a_step_that_hangs(command, slurm, started, port, tmp_path):
     assert reports[0].read_text().startswith("3 ranks of slurm_faults.py (world 3); ")
 
 
-@pytest.mark.rotated_tests(turns=4, number=2)
+@pytest.mark.rotated_tests(turns=6, number=2)
 def test_two_nodes(pyharness, tmp_path):
     """The guide's commands look on each node of the job, or through its store; quit ends what runs elsewhere."""
     with Hosts(tmp_path, "alpha", "beta") as hosts, slurm_of(tmp_path, nodes_of(hosts)) as slurm:

@@ -77,10 +77,10 @@ def job(hosts, environment, tmp_path):
         process.wait()
 
 
-@pytest.mark.rotated_tests(turns=2, number=1)
+@pytest.mark.rotated_tests(turns=3, number=1)
 @pytest.mark.timeout(200)
 @pytest.mark.usefixtures("job")
-@pytest.mark.rotated(turns=2)
+@pytest.mark.rotated(turns=3)
 @pytest.mark.parametrize(("end", "patience"), [(signal.SIGKILL, 2), (signal.SIGSTOP, 9)], ids=["ends", "hangs"])
 def test_two_hosts(hosts, pyharness, tmp_path, end, patience):
     """Where one of the two that answer for alpha is taken away the other one does; beta has none then."""
@@ -148,7 +148,7 @@ first() if os.environ["TORCHELASTIC_RESTART_COUNT"] == "0" else second()
 """
 
 
-@pytest.mark.rotated_tests(turns=2, number=0)
+@pytest.mark.rotated_tests(turns=3, number=0)
 def test_a_job_that_torchrun_begins_anew(pyharness, tmp_path):
     """One that watches sees both tries; what a rank of the first one has left behind is no rank of the second."""
     (tmp_path / "anew.py").write_text(BEGINS_ANEW)

@@ -16,7 +16,7 @@ from pyharness.debugger.gdb_reading import dump_by_gdb
 from pyharness.host.process_state import is_stopped
 from pyharness.reading.live.stacks import read_stacks
 
-pytestmark = pytest.mark.rotated_tests(turns=3)
+pytestmark = pytest.mark.rotated_tests(turns=5)
 
 
 FRAMES, GIL = "py_frames.py", "py_holds_gil.py"

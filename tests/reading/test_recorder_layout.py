@@ -9,7 +9,7 @@ from kit.builds import recorder_offsets
 from pyharness.reading.collectives.layout import as_numbers, for_version
 
 
-@pytest.mark.rotated_tests(turns=3, number=2)
+@pytest.mark.rotated_tests(turns=5, number=2)
 @pytest.mark.timeout(600)  # compiles the program, where there is none yet
 def test_the_table_is_what_the_compiler_says():
     printed = subprocess.run([recorder_offsets()], capture_output=True, text=True, check=True).stdout

@@ -137,7 +137,7 @@ def run(tmp_path):
     return finish
 
 
-@pytest.mark.rotated(turns=8)
+@pytest.mark.rotated(turns=12)
 @pytest.mark.parametrize("error", ERRORS)
 def test_an_error_is_told_with_its_line_and_its_tensor(run, tmp_path, error):
     name, sentence, mark = ERRORS[error]
@@ -163,7 +163,7 @@ def test_an_error_is_told_with_its_line_and_its_tensor(run, tmp_path, error):
         assert languages == {"native", "python"} or history["title"].startswith("The other"), history
 
 
-@pytest.mark.rotated(turns=8)
+@pytest.mark.rotated(turns=12)
 @pytest.mark.parametrize("name", KINDS)
 def test_a_training_step_has_no_errors(tmp_path, name):
     """With what trains models: an optimizer, workers of a data loader, threads of OpenMP and of the autograd engine."""
@@ -186,7 +186,7 @@ print("the child ended with", os.waitstatus_to_exitcode(os.wait()[1]))
 """
 
 
-@pytest.mark.rotated(turns=4)
+@pytest.mark.rotated(turns=6)
 def test_a_race_in_a_child_is_told(tmp_path):
     """The runtime looks at nothing there where the parent has a thread, as ours would be."""
     (tmp_path / "forks.py").write_text(FORKS)
@@ -215,7 +215,7 @@ def test_behind():
 """
 
 
-@pytest.mark.rotated(turns=6)
+@pytest.mark.rotated(turns=9)
 @pytest.mark.parametrize(("name", "error"), [("asan", "read_behind"), ("ubsan", "misaligned"), ("tsan", "race")])
 def test_an_error_is_a_failed_test(tmp_path, name, error):
     (tmp_path / "native.so").write_bytes(built(name).read_bytes())
@@ -229,7 +229,7 @@ def test_an_error_is_a_failed_test(tmp_path, name, error):
     assert re.search(r"the storage of weight float32 \[4, 16\]", done.stdout), done.stdout
 
 
-@pytest.mark.rotated(turns=2)
+@pytest.mark.rotated(turns=3)
 @pytest.mark.parametrize("name", ["leaves", "raises"])
 def test_an_error_hides_behind_no_skip_and_no_expected_failure(tmp_path, name):
     (tmp_path / "native.so").write_bytes(built("ubsan").read_bytes())
@@ -257,7 +257,7 @@ if __name__ == "__main__":
 """
 
 
-@pytest.mark.rotated(turns=4)
+@pytest.mark.rotated(turns=6)
 @pytest.mark.parametrize("way", ["spawn", "forkserver", "fork"])
 def test_an_error_in_a_child_is_a_report(tmp_path, way):
     (tmp_path / "spawns.py").write_text(SPAWNS)
@@ -287,7 +287,7 @@ main()
 """
 
 
-@pytest.mark.rotated(turns=6)
+@pytest.mark.rotated(turns=9)
 @pytest.mark.parametrize("version", interpreters())
 def test_a_block_was_made_by_a_function_of_any_python(tmp_path, version):
     script = tmp_path / "plain.py"
@@ -339,7 +339,7 @@ def test_a_runtime_that_does_not_begin_names_the_users_own_options(tmp_path):
     assert "Is it for your own TSAN_OPTIONS=suppressions=/nonexistent? Unset it." in done.stderr
 
 
-@pytest.mark.rotated_tests(turns=6, number=3)
+@pytest.mark.rotated_tests(turns=9, number=3)
 def test_a_library_that_is_linked_for_a_sanitizer_and_not_compiled_for_it(tmp_path):
     (tmp_path / "native.c").write_text("int f(int a) { return a + 1; }\n")
     for words in (["-c", "-fPIC", "native.c"], ["-shared", "-fsanitize=address", "native.o", "-o", "native.so"]):
@@ -371,7 +371,7 @@ def test_an_error_of_an_import_is_an_error_of_the_file(tmp_path):
     assert "Signed integer overflow: 2147483647 + 1" in done.stdout
 
 
-@pytest.mark.rotated_tests(turns=6, number=4)
+@pytest.mark.rotated_tests(turns=9, number=4)
 def test_a_program_that_calls_pytest_is_not_begun_again(tmp_path):
     (tmp_path / "native.so").write_bytes(built("asan").read_bytes())
     (tmp_path / "calls.py").write_text(
@@ -385,7 +385,7 @@ def test_a_program_that_calls_pytest_is_not_begun_again(tmp_path):
     assert "A program has called pytest, and all that it did so far would be done twice." in done.stderr
 
 
-@pytest.mark.rotated_tests(turns=6, number=5)
+@pytest.mark.rotated_tests(turns=9, number=5)
 def test_a_runtime_in_a_folder_with_a_space(tmp_path):
     """The loader takes a space for the end of a name."""
     (tmp_path / "my runtimes").mkdir()

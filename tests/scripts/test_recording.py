@@ -61,7 +61,7 @@ def test_it_moves_without_javascript_and_names_no_machine():
     assert "docs/images/prompt.svg" in (ROOT / "README.md").read_text(encoding="utf-8")
 
 
-@pytest.mark.rotated_tests(turns=3, number=1)
+@pytest.mark.rotated_tests(turns=5, number=1)
 @pytest.mark.slow
 @needs.a_fast_debugger
 @needs.debug_information()

@@ -11,7 +11,7 @@ import pytest
 
 from kit.paths import ROOT
 
-pytestmark = pytest.mark.rotated_tests(turns=5)
+pytestmark = pytest.mark.rotated_tests(turns=8)
 
 
 SCRIPTS = sorted((ROOT / "scripts").glob("*.gdb"))

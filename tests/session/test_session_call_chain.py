@@ -27,7 +27,7 @@ CHAIN = [
 ]
 
 
-@pytest.mark.rotated_tests(turns=3, number=1)
+@pytest.mark.rotated_tests(turns=5, number=1)
 def test_each_frame_from_the_backward_to_the_call_of_grad_is_there_and_named(tmp_path):
     first, after, second, _ = played(tmp_path)
     assert [qualified_name(frame["function"]) for frame in first["stack"]][: len(CHAIN)] == CHAIN

@@ -12,6 +12,8 @@ from pyharness.session.document import _toml as tomllib
 from pyharness.session.parse import plan_of
 from pyharness.session.statements import lines_of
 
+pytestmark = pytest.mark.rotated_tests(turns=2)
+
 
 def test_one_that_is_nested_too_deeply(session):
     for text in ("x = " + "[" * 5000 + "]" * 5000, "x = " + "{a=" * 5000 + "1" + "}" * 5000):

@@ -6,7 +6,7 @@ import pytest
 
 from kit.paths import PROGRAMS
 
-pytestmark = pytest.mark.rotated_tests(turns=4)
+pytestmark = pytest.mark.rotated_tests(turns=6)
 
 
 WORDS = str(PROGRAMS / "session_words.py")

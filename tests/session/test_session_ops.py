@@ -10,6 +10,8 @@ from kit import builds
 from kit.command import PYHARNESS
 from kit.paths import PROGRAMS, search_path
 
+pytestmark = pytest.mark.rotated_tests(turns=2)
+
 PROGRAM = PROGRAMS / "op_eager.py"
 SESSION = """[program]
 script = "{PROGRAM}"

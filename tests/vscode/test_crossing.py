@@ -13,6 +13,8 @@ from kit.debugpy_adapter import DebugpyAdapter
 from kit.paths import ROOT, search_path
 from pyharness.gdbmi.client import GdbError
 
+pytestmark = pytest.mark.rotated_tests(turns=2)
+
 PROGRAM = ROOT / "tests/programs/core_crossing.py"
 SOURCE = builds.CROSSING
 

@@ -17,7 +17,7 @@ from kit.marks import line_of
 from kit.paths import ROOT, search_path
 from pyharness.gdbmi.client import GdbError
 
-pytestmark = pytest.mark.rotated_tests(turns=4)
+pytestmark = pytest.mark.rotated_tests(turns=6)
 
 
 SOURCE = builds.CROSSING
