@@ -129,7 +129,9 @@ def test_a_node_is_the_value_of_the_element_that_is_computed(request, run, kind)
         expected = [eager["gelu"][row][column] for row, column in lanes]
         assert numbers == pytest.approx(expected, rel=1e-5, abs=1e-6)
     places = [each["printed"]["x0"] for each in stops if each["printed"]]
-    assert any(re.fullmatch(r"\d+ → \w+\[\d+, \d+\]: row \d+, column \d+", text) for text in places), places
+    elements = [re.fullmatch(r"\d+ → \w+\[(\d+), (\d+)\]: row \1, column \2", text) for text in places if "→" in text]
+    assert elements, places
+    assert all(found and int(found[1]) < 20 and int(found[2]) < 20 for found in elements), places
 
 
 def test_the_buffers_of_an_optimized_kernel_are_tensors_and_its_nodes_are_not_known(optimized):

@@ -106,12 +106,13 @@ class KernelFrame:
     def value(self, name: str) -> gdb.Value | None:
         """The innermost variable of a name; ``None`` where there is none, or the compiler keeps it nowhere.
 
-        In a function within the kernel, the kernel's own variables are references to them.
+        In a function within the kernel, the kernel's own variables are references to them. One that the frame's own
+        line declares, as a loop does, may have no value yet.
         """
         for frame in self._around():
             line = frame.find_sal().line
             for symbol in _symbols(frame):
-                if symbol.name == name and symbol.line <= line:
+                if symbol.name == name and symbol.line < line:
                     value = symbol.value(frame)
                     if value.is_optimized_out:
                         return None
