@@ -206,11 +206,14 @@ class Machine:
         self._returning, self._armed = thread, True
 
     def may_return_to_native(self, thread: int) -> bool:
-        """Whether a thread takes a step for which ``ArmReturn`` has found no native code, or was not asked yet."""
+        """Whether a thread takes a step for which ``ArmReturn`` has found no native code, or was not asked yet.
+
+        Code that a step in native code calls back is run through: it returns to where gdb's own step goes on.
+        """
         step = self._step
         if step is None or step.thread != thread or step.request == "continue":
             return False
-        return not step.from_python or step.request != "out" or self._returning != thread
+        return self._returning != thread or (step.from_python and step.request != "out")
 
     def steps_into(self, thread: int) -> bool:
         """Whether a thread takes a step into what its line of Python calls."""
