@@ -19,6 +19,7 @@ from pyharness.cli.kit.options import (
     raw_option,
 )
 from pyharness.cli.kit.script import command_of, job_of
+from pyharness.model.element import parse as parse_element
 from pyharness.model.errors import UsageError
 from pyharness.model.evaluation import checked_timeout
 from pyharness.model.where import SHAPES, folders_of, parse
@@ -75,6 +76,13 @@ _ACTIONS = [
     _flag("--over", "Step to the next line."),
     _flag("--out", "Step out, to the caller or its next line."),
     _flag("--continue", "Run on to the next stop, or the end."),
+    click.Option(
+        ["--element"],
+        multiple=True,
+        expose_value=False,
+        metavar="NODE[INDEX, ...]",
+        help="In a kernel of torch.compile's, run on to an element of a node.",
+    ),
     click.Option(["--print"], multiple=True, expose_value=False, metavar="EXPR", help="Evaluate in the stopped frame."),
     _flag("--stack", "Show the stack, both languages merged."),
 ]
@@ -153,7 +161,8 @@ def _steps(order: Sequence[tuple[str, str | None]], target: Command) -> tuple[St
     for name, value in order:
         if name in moves:
             where = parse(value or "", folders_of(target.file)) if name == "at" else None
-            steps.append(Step(moves[name], f"--{name.replace('_', '-')}{f' {value}' if value else ''}", where))
+            element = parse_element(value or "") if name == "element" else None
+            steps.append(Step(moves[name], f"--{name.replace('_', '-')}{f' {value}' if value else ''}", where, element))
         elif name in {"print", "stack"}:
             if not steps:
                 raise UsageError(f"--{name} comes before the first stop.", "Put --at WHERE or --into before it.")

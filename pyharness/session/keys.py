@@ -47,6 +47,7 @@ PROGRAM = (
 )
 STEP = (
     Key("at", "place", "run on to this place"),
+    Key("element", "string", "in a kernel of torch.compile's, run on to an element of a node, as `gelu[2, 7]`"),
     Key("into", _FLAG, "step into the first function of yours that the line runs, Python or native"),
     Key("into_native", _FLAG, "the same, native functions only"),
     Key("over", _FLAG, "step to the next line"),

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from pyharness.debugger.starting.job import JobCommand
 from pyharness.debugger.starting.launch import Command
 from pyharness.host.visible import is_file
+from pyharness.model.element import parse as parse_element
 from pyharness.model.errors import UsageError, nearest
 from pyharness.model.evaluation import EVAL_TIMEOUT, checked_timeout
 from pyharness.model.ranks.named import named_ranks
@@ -25,12 +26,15 @@ from pyharness.session.plan import MOVES, Expectation, LogPoint, Plan, Step
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from pyharness.model.element import Element
     from pyharness.model.where import Where
     from pyharness.session.document import Table
     from pyharness.session.plan import Move
 
 REASONS = ("breakpoint", "step", "signal", "exception", "entry", "ended")
 LANGUAGES = ("python", "native")
+_NAMING: tuple[Move, ...] = ("at", "element")
+"""Moves that name where they go to; the others are true or false."""
 _EXIT_CODES = range(-signal.SIGRTMAX, 256)
 """Exit codes below 0 stand for signals."""
 _CHOICES = {"reason": REASONS, "language": LANGUAGES}
@@ -154,7 +158,8 @@ def _steps(tables: list[Table], file: Path, target: Command) -> tuple[Step, ...]
         move = _move(table)
         if move:
             where = _where(table, file, target) if move == "at" else None
-            steps.append(Step(move, f"step {number} ({move})", where))
+            element = _element(table) if move == "element" else None
+            steps.append(Step(move, f"step {number} ({move})", where, element))
         elif not steps:
             raise table.error(table.keys()[0], "the program stands nowhere yet.", f"Move first: {', '.join(MOVES)}.")
         steps[-1] = _asked(steps[-1], table, number)
@@ -164,7 +169,9 @@ def _steps(tables: list[Table], file: Path, target: Command) -> tuple[Step, ...]
 
 def _move(table: Table) -> Move | None:
     """The one move of a step, or ``None`` for a further look at the latest stop."""
-    moves: list[Move] = [move for move in MOVES if (table.text("at") is not None if move == "at" else table.flag(move))]
+    moves: list[Move] = [
+        move for move in MOVES if (table.text(move) is not None if move in _NAMING else table.flag(move))
+    ]
     if len(moves) > 1:
         raise table.error(moves[1], f"a step makes one move, not {' and '.join(moves)}.", "Write a [[step]] for each.")
     return moves[0] if moves else None
@@ -178,6 +185,13 @@ def _where(table: Table, file: Path, target: Command) -> Where:
         return parse_where(text, folders_of(beside or (target.file)))
     except UsageError as error:
         raise table.error("at", error.message, error.remedy) from error
+
+
+def _element(table: Table) -> Element:
+    try:
+        return parse_element(table.text("element") or "")
+    except UsageError as error:
+        raise table.error("element", error.message, error.remedy) from error
 
 
 def _asked(step: Step, table: Table, number: int) -> Step:

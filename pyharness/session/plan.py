@@ -14,9 +14,10 @@ if TYPE_CHECKING:
 
     from pyharness.debugger.starting.job import JobCommand
     from pyharness.debugger.starting.launch import Command
+    from pyharness.model.element import Element
     from pyharness.model.where import Where
 
-Move = Literal["at", "continue", "into", "into_native", "over", "out"]
+Move = Literal["at", "element", "continue", "into", "into_native", "over", "out"]
 MOVES: tuple[Move, ...] = get_args(Move)
 
 
@@ -45,6 +46,8 @@ class Step:
     """The move as the user wrote it, for messages: ``--into``, ``step 3 (into)``."""
     where: Where | None = None
     """The place of an ``at``."""
+    element: Element | None = None
+    """What an ``element`` runs on to."""
     prints: tuple[str, ...] = ()
     stack: bool = False
     expects: tuple[Expectation, ...] = ()

@@ -178,6 +178,8 @@ class _Play:
                 if program.exit_code not in {None, 0}:  # why it never came there
                     raise _at_the_end(error, program) from error
                 raise
+        if step.element is not None:
+            return program.run_to_element(str(step.element))
         moves: dict[str, Callable[[], Stop | None]] = {
             "continue": program.resume,
             "into": program.into,

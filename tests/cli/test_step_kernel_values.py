@@ -201,6 +201,14 @@ def test_it_runs_on_to_the_element_of_a_node(to_the_element, kind):
     assert numbers[lane] == pytest.approx(eager["gelu"][2][7], rel=1e-5)
 
 
+def test_the_command_line_runs_on_to_an_element(run):
+    (_, there, over), eager = run("--element", "gelu[2, 7]", "--over", "--print", "gelu", "--print", "x0")
+    assert (there["reason"], over["line"] > there["line"]) == ("breakpoint", True)
+    numbers, first, last = lanes_of(over["printed"]["gelu"])
+    lane = 2 - first[0] if first[1] == last[1] else 7 - first[1] + 20 * (2 - first[0])
+    assert numbers[lane] == pytest.approx(eager["gelu"][2][7], rel=1e-5)
+
+
 def test_an_element_that_was_computed_already_ends_at_the_caller(to_the_element):
     result, _ = to_the_element("static")
     assert "· python · call ·" in result.stdout

@@ -34,9 +34,13 @@ expect = { function = "f", line = 3, fx.node = "relu", printed = { a = "~1" }, s
 [[step]]
 print = "c"
 expect.reason = "step"
+
+[[step]]
+element = "gelu[2,-7]"
 """)
     )
-    at, into = plan.steps
+    at, into, element = plan.steps
+    assert (element.move, str(element.element)) == ("element", "gelu[2, -7]")
     assert (at.move, at.where.line, at.where.condition, at.prints) == ("at", 11, "word == 'be'", ("word",))
     assert (into.move, into.prints, into.stack) == ("into_native", ("a", "b", "c"), True)
     first, second = into.expects
@@ -76,6 +80,7 @@ def test_paths_are_relative_to_the_session_file(tmp_path):
         ("[[step]]\nover = true\nout = true", 5, "one move", "[[step]]"),
         ("[[step]]\nprint = 'x'", 4, "stands nowhere", "into"),
         ("[[step]]\nat = 'fy:x'", 4, "is not a place", "fx"),
+        ("[[step]]\nelement = 'gelu'", 4, "is no element", "gelu[2, 7]"),
         ("[[step]]\nat = 'py:session_wrods.py:3'", 4, "no file", "session_words.py"),
         ("[[steps]]\nover = true", 3, "no key 'steps'", "step"),
         ("scritp = 'x'", 3, "no key 'scritp'", "script"),

@@ -17,6 +17,7 @@ from pyharness.debugger.breakpoint import Breakpoint
 from pyharness.debugger.described_stop import described
 from pyharness.debugger.frame_variables import variables_of
 from pyharness.debugger.interrupts import postponed
+from pyharness.debugger.kernel_element import places_of
 from pyharness.debugger.live.shell import LiveShell
 from pyharness.debugger.merged_stack import merged_stack
 from pyharness.debugger.starting import words
@@ -24,6 +25,7 @@ from pyharness.debugger.starting.attach import Attachment
 from pyharness.debugger.starting.launch import missing_in
 from pyharness.host.exit_status import ExitStatus
 from pyharness.model.conditions import log_message
+from pyharness.model.element import parse as parse_element
 from pyharness.model.errors import DebuggerLostError, HarnessError, UsageError
 from pyharness.model.evaluation import EVAL_TIMEOUT, checked_level, checked_timeout
 from pyharness.model.where import Where, folders_of, parse
@@ -259,6 +261,22 @@ class Program:
                 raise self._shell.breakpoints.not_reached(there)
             self.clear_breakpoint(there)
             return stop
+
+    def run_to_element(self, element: str) -> Stop | None:
+        """Run on in a kernel of torch.compile's to where it computes an element of a node, as ``"gelu[2, 7]"`` says.
+
+        Ends at the caller where that was computed before. Indices may count from the end; without a name, the node is
+        the line's. Raises where the program stands in no such kernel, or in one that is optimized.
+        """
+        wanted = parse_element(words.word("element", element))
+        with self._hold.used(runs=True):
+            there = self._ask(lambda stop: places_of(self._shell, stop.thread, 0, stop.frame, wanted))
+            points = [self.set_breakpoint(each) for each in there]
+            try:
+                return self._go("out")
+            finally:
+                for point in points if self.exit_code is None and not self._hold.given_up else ():
+                    self.clear_breakpoint(point)
 
     def resume(self) -> Stop | None:
         """Run on."""

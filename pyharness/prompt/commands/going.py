@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
 from pyharness.debugger.breakpoint import Breakpoint
-from pyharness.debugger.native.variables import NativeVariables
+from pyharness.debugger.kernel_element import no_element, places_of
+from pyharness.model.element import read
 from pyharness.model.errors import HarnessError, UsageError
 from pyharness.model.text.code_lines import executable_line, function_lines
 from pyharness.prompt.commands.breaking import place
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from pyharness.prompt.session import Session
 
 _GOING = "going on"
-_ELEMENT = re.compile(r"(\w*)\s*\[((?:\s*-?\d{1,18}\s*,?)*)\]")
 _MOST = 10_000
 """Steps of one command."""
 
@@ -115,25 +114,11 @@ def _is_within(places: Sequence[Where], frame: Frame) -> bool:
 def element(session: Session, rest: str) -> None:
     """Run on in a kernel of inductor's to where it computes an element of a node, or to the caller."""
     shown = session.where.shown
-    if shown.frame.language != "native":
-        raise HarnessError("This frame is in no kernel that torch.compile made.", "Step into one, or select its frame.")
-    variables, found = NativeVariables(session.shell.attach()), _ELEMENT.fullmatch(rest.strip())
-    if found is None:
-        raise _no_element(variables, shown, rest)
-    indices = tuple(int(index) for index in found[2].split(",") if index.strip())
-    known = variables.find_element(shown.thread, shown.level, found[1], indices)
-    run_to(session, [place(session, f"native:{known.file}:{line} if {why}") for line, why in known.conditions.items()])
-
-
-def _no_element(variables: NativeVariables, shown: StackFrame, typed: str) -> HarnessError:
-    """What was typed is no element; the kernel itself is asked for an example, or says that it is none."""
-    what = f"{typed!r} is no element." if typed else "Which element?"
-    try:
-        variables.find_element(shown.thread, shown.level, typed, ())
-    except HarnessError as error:
-        why, _, remedy = str(error).partition("\n")
-        return UsageError(f"{what} {why}", remedy)
-    return UsageError(what, f"Write {typed or 'NODE'}[].")
+    at = (session.shell, shown.thread, shown.level, shown.frame)
+    wanted = read(rest)
+    if wanted is None:
+        raise no_element(*at, rest)
+    run_to(session, places_of(*at, wanted))
 
 
 def run_to(
