@@ -12,6 +12,7 @@ import sys
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
+from pyharness.debuggee.fork_lock import ForkLock
 from pyharness.debuggee.pydevd.frames.trace_function import MONITORING
 from pyharness.debuggee.pydevd.steps import unwound_steps
 from pyharness.debuggee.thread_registry import REGISTRY
@@ -40,7 +41,7 @@ class TracedFrames:
         self._parts_of_name: Any = None
         """pydevd's; kept, as all here, for a program that empties ``sys.modules``."""
         self._steps = False
-        self._lock = threading.RLock()
+        self._lock = ForkLock(threading.RLock())
         self._settrace: Any = None
         """Python's, which pydevd keeps."""
         self._compiles: bool | None = None
@@ -65,7 +66,8 @@ class TracedFrames:
         tracers = debugger.trace_dispatch, *_tracers()
         if not _trap.begin_traced_frames(self._lines_in, tracers, _entries(), unwound_steps.left):
             return
-        self._debugger, self._lock = debugger, threading.RLock()  # a forked child may have one that is held
+        self._debugger = debugger
+        self._lock.begin(threading.RLock())  # a forked child may have one that is held
         self._follow_program(tracers)
         _follow(debugger, debugger.on_breakpoints_changed, lambda: self._change(forget=True))
         _follow(debugger, debugger.enable_tracing, self._change)
