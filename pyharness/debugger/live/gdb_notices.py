@@ -15,6 +15,8 @@ from pyharness.model.errors import DebuggerLostError, HarnessError
 from pyharness.protocol.mi import READ_MORE, Logged
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from pyharness.debugger.breakpoint import Breakpoint
     from pyharness.debugger.listener import Listener
     from pyharness.debugger.live.libraries import Libraries
@@ -31,8 +33,17 @@ _NO_PYTHON = "no Python is run at an op. Of a tensor, in0.shape, in0[0] and in0[
 class GdbNotices:
     """Takes one notice after the other, on the shell's thread."""
 
-    def __init__(self, shell: Shell, listener: Listener, libraries: Libraries, op_stops: OpStops) -> None:
+    def __init__(
+        self,
+        shell: Shell,
+        listener: Listener,
+        libraries: Libraries,
+        op_stops: OpStops,
+        refused: Callable[[int], None],
+    ) -> None:
+        """``refused(thread)``: have a thread go on that has loaded a library with a place that cannot be set."""
         self._shell = shell
+        self._refused_at = refused
         self._listener = listener
         self._libraries = libraries
         self._op_stops = op_stops
@@ -74,9 +85,7 @@ class GdbNotices:
     def _stopped(self, native: NativeSide, notice: Notice) -> None:
         thread = native.link.lwp_of(str(notice.values["thread-id"]))
         if native.loads and number_of(notice) == native.loads:
-            native.load_symbols()
-            self._libraries.read(native)
-            native.threads.resume(thread)
+            self._loaded(native, thread)
             return
         reason = native.stops.reason_of(notice, thread, self._is_users)
         if reason is None:
@@ -92,6 +101,16 @@ class GdbNotices:
         standing = native.standing(notice, thread) if reason in {"stepped", "arrived"} else "own"
         stop = NativeStopped(thread, reason, standing != "other", hit, inlined=standing == "inlined")
         self._shell.perform(self._shell.machine.handle(stop))
+
+    def _loaded(self, native: NativeSide, thread: int) -> None:
+        """Set what waits for the library that a thread has loaded, before any of its code runs."""
+        try:
+            native.load_symbols()
+            self._libraries.read(native)
+        except HarnessError:  # is told first; where the session goes on, the program does
+            self._refused_at(thread)
+            raise
+        native.threads.resume(thread)
 
     def _is_users(self, number: int) -> bool:
         """Whether a breakpoint of gdb's is one of the user's, or stops for one."""

@@ -93,7 +93,7 @@ class LiveShell(Shell):
         self.breakpoints.tell_ops = op_stops.tell
         told = self._listener
         self._libraries = Libraries(self, self._actions, told, self._gdb, progress, crashes=crashes)
-        self._notices = GdbNotices(self, told, self._libraries, op_stops)
+        self._notices = GdbNotices(self, told, self._libraries, op_stops, lambda thread: heard.put(("loaded", thread)))
         self._debugpy = DebugpyEvents(self, told, lifetime, self._actions, self._ends)
         self._messages = ProgramMessages(
             self,
@@ -146,6 +146,9 @@ class LiveShell(Shell):
                 self._pausing.goes_on(item)
             case "noted":
                 self.process.answer(Go(), item)
+            case "loaded":
+                if self.native:
+                    self.native.threads.resume(item)
             case _:
                 return False
         return True
@@ -191,7 +194,7 @@ class LiveShell(Shell):
                     return True
                 if source == "program":  # it waits for the answer before it can end
                     self._messages.take(item)
-                elif source in {"debugpy", "gdb", "noted"}:
+                elif source in {"debugpy", "gdb", "noted", "loaded"}:
                     told.append((source, item))
                     if source == "gdb" and item is not None and item.kind == "stopped":
                         seconds = min(seconds, _HELD_SECONDS)
