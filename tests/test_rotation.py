@@ -1,4 +1,4 @@
-"""Variants run in turn: each of them within so many days, one at least each day, and whatever is named."""
+"""Variants run in turn: each of them within so many turns, one at least in each, and whatever is named."""
 
 from pathlib import Path
 
@@ -134,7 +134,7 @@ def test_the_summary_says_what_is_left(pytester, run, monkeypatch, processes):
     pytester.runpytest("-n", processes).stdout.no_fnmatch_line("*left to make test-all*")
 
 
-def test_the_turn_is_the_day():
-    assert turn_of("", 86400 * 7 + 5) == 7
+def test_a_turn_is_half_a_day():
+    assert turn_of("", 43200 * 7 + 5) == 7
     assert turn_of("12", 0) == 12
     assert turn_of("all", 0) is None

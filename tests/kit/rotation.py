@@ -1,10 +1,10 @@
-"""Variants that run in turn: of each behaviour a share now, another one each day, and all of them with TURN=all.
+"""Variants that run in turn: of each behaviour a share now, another one each half day, and all of them with TURN=all.
 
 ``@pytest.mark.rotated`` says that the cases of a parametrised test show one behaviour: today's share of them runs, and
 always one at least. ``rotated(by="python")`` chooses by that argument alone: a fixture that is made for it is made in
-its turn only. ``rotated(turns=6)`` gives each case every sixth day. ``rotated_tests(turns=3)`` is for a file whose
+its turn only. ``rotated(turns=6)`` gives each case every sixth turn. ``rotated_tests(turns=3)`` is for a file whose
 tests take long: a third of them runs, and of these the cases whose turn it is; those with one ``number=`` run together.
-What is marked ``always`` runs in each turn. Each file begins at a day of its own: else one day had the first cases of
+What is marked ``always`` runs in each turn. Each file begins at a turn of its own: else one turn had the first cases of
 all. A test or a case runs, too, whenever the command line names it: by its node id, -k or --last-failed.
 """
 
@@ -19,8 +19,8 @@ from pathlib import Path
 import pytest
 
 TURNS = 10
-"""In so many days, each variant has had its turn."""
-SECONDS_OF_A_DAY = 86400
+"""In so many turns, each variant has had its own."""
+SECONDS_OF_A_TURN = 43200
 _MARKS = ("rotated", "rotated_tests")
 always = pytest.mark.always
 
@@ -29,16 +29,16 @@ def turn_of(asked: str, now: float) -> int | None:
     """Which share runs; ``None`` for all."""
     if asked == "all":
         return None
-    return int(asked) if asked else int(now // SECONDS_OF_A_DAY)
+    return int(asked) if asked else int(now // SECONDS_OF_A_TURN)
 
 
 def phase_of(file: Path) -> int:
-    """How many turns a file is ahead of the number of the day; the same on every machine."""
+    """How many turns a file is ahead of the number of the turn; the same on every machine."""
     return zlib.crc32(file.name.encode())
 
 
 class Rotation:
-    """What runs in this turn. It is the same in all test processes, though a day may end between their starts."""
+    """What runs in this turn. It is the same in all test processes, though a turn may end between their starts."""
 
     def __init__(self, turn: int | None) -> None:
         self.turn = turn
@@ -80,7 +80,7 @@ class Rotation:
         if self.left:
             again = f"PYHARNESS_TURN={self.turn} runs the same again"
             terminalreporter.write_line(
-                f"{self.left} tests of {self.variants} left to make test-all, or to another day ({again})"
+                f"{self.left} tests of {self.variants} left to make test-all, or to another turn ({again})"
             )
 
 
