@@ -109,8 +109,8 @@ def test_calls_that_no_record_has_are_known_by_their_stacks(fault, call):
 
 def test_a_message_that_was_asked_for_before_is_not_called_no_wait():
     with RankedJob(SCRIPT, "message_apart") as job:
-        said = job.judged(lambda verdict: len(verdict.waiting) == 2)[1]
-    assert (said.kind, said.culprits, said.waiting) == ("alone", (), (0, 2))
+        said = job.judged(lambda verdict: verdict.waiting == (0, 2))[1]  # before, one of these may be to come
+    assert (said.kind, said.culprits) == ("alone", ())
     assert said.sentence.startswith("Ranks 0,2 wait in a call of torch.distributed, for whom cannot be told")
 
 
