@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 _FUNCTION = re.compile(r"(kernel|cpp_\w+)(\._omp_fn\.\d+(\(void\))?)?$")
 """How torch names every kernel for Python, and those for C++; what OpenMP runs in parallel is a function of its own."""
 _FUNCTION_WITHIN = "operator()"
+"""How C++ names a function within a kernel, whatever each reader of debug information makes of it."""
 _WRAPPER = re.compile(r"(inductor_entry_impl|(.*::)?AOTInductorModel\w*::run_impl)\b")
 """How torch names a wrapper in C++."""
 _UNKNOWN = KernelUse((), ())

@@ -2,7 +2,6 @@
 
 import os
 import threading
-import time
 
 from pyharness.debuggee.fork_lock import ForkLock
 
@@ -23,8 +22,8 @@ def test_a_child_can_take_it_and_so_can_its_threads():
         while not over.is_set():
             with lock:
                 taken.set()
-                time.sleep(0.01)
-            time.sleep(0.001)  # others may have it now
+                over.wait(0.01)
+            over.wait(0.001)  # others may have it now
 
     def takes():
         threading.Timer(10, os._exit, (3,)).start()

@@ -42,7 +42,7 @@ def check(verdict, capsys):
     assert verdict.coverage >= COVERED, "\n".join(verdict.unmapped)
 
 
-@pytest.mark.rotated_tests(turns=1, number=0)  # a few of them each day
+@pytest.mark.rotated_tests(turns=1, number=0)  # a few of them in each turn
 @pytest.mark.rotated(turns=72)
 @pytest.mark.parametrize(("name", "dtype"), CASES)
 def test_each_variable_of_an_op_holds_its_node(name, dtype, tmp_path, capsys):
@@ -60,7 +60,7 @@ def test_each_variable_of_an_op_holds_its_node(name, dtype, tmp_path, capsys):
 
 
 @pytest.mark.timeout(400)  # a ResNet-18 has forty kernels, a few seconds each to compile
-@pytest.mark.rotated_tests(turns=21, number=0)  # forty seconds each: every other week
+@pytest.mark.rotated_tests(turns=21, number=0)  # forty seconds each
 @pytest.mark.rotated
 @pytest.mark.parametrize("name", MODELS)
 def test_each_variable_of_a_model_holds_its_node_forward_and_backward(name, tmp_path, capsys):

@@ -40,7 +40,7 @@ def found(name, kind, monkeypatch, **options):
     return verdict, node
 
 
-@pytest.mark.rotated_tests(turns=1, number=0)  # a few of them each day
+@pytest.mark.rotated_tests(turns=1, number=0)  # a few of them in each turn
 @pytest.mark.rotated(turns=18)
 @pytest.mark.parametrize(
     ("name", "kind"),

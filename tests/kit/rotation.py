@@ -1,6 +1,6 @@
-"""Variants that run in turn: of each behaviour a share now, another one each half day, and all of them with TURN=all.
+"""Variants that run in turn: of each behaviour a share now, another each half day, and all of them with TURN=all.
 
-``@pytest.mark.rotated`` says that the cases of a parametrised test show one behaviour: today's share of them runs, and
+``@pytest.mark.rotated`` says that the cases of a parametrised test show one behaviour: a share of them runs, and
 always one at least. ``rotated(by="python")`` chooses by that argument alone: a fixture that is made for it is made in
 its turn only. ``rotated(turns=6)`` gives each case every sixth turn. ``rotated_tests(turns=3)`` is for a file whose
 tests take long: a third of them runs, and of these the cases whose turn it is; those with one ``number=`` run together.

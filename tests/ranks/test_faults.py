@@ -42,7 +42,7 @@ def verdict():
     return found
 
 
-@pytest.mark.rotated_tests(turns=1, number=0)  # one of them each day
+@pytest.mark.rotated_tests(turns=1, number=0)  # one of them in each turn
 @pytest.mark.rotated(turns=17)
 @pytest.mark.parametrize("fault", HANGS)
 def test_a_rank_that_never_came(verdict, fault):
