@@ -12,6 +12,7 @@ PYBIND11_MODULE(TORCH_EXTENSION_NAME, m) {
   m.attr("torch_version") = PYHARNESS_TORCH_VERSION; // compiled against
   pyharness::engine::bind_breakpoints(m);
   pyharness::engine::bind_chains(m);
+  pyharness::engine::bind_kernels(m);
   pyharness::engine::bind_nan(m);
   pyharness::engine::bind_nodes(m);
   pyharness::engine::bind_recorder(m);

@@ -7,6 +7,7 @@ namespace pyharness::engine {
 
 void bind_breakpoints(pybind11::module_& m);
 void bind_chains(pybind11::module_& m);
+void bind_kernels(pybind11::module_& m);
 void bind_nan(pybind11::module_& m);
 void bind_nodes(pybind11::module_& m);
 void bind_recorder(pybind11::module_& m);

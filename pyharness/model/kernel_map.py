@@ -10,7 +10,7 @@ from pyharness.model.frames import FxPlace
 from pyharness.model.frozen import frozen
 from pyharness.model.text.json_lines import parsed
 
-VERSION = 2
+VERSION = 3
 """Version of the file that ``KernelMaps`` is kept in."""
 
 GraphKind = Literal["forward", "backward", "inference"]
@@ -71,6 +71,20 @@ class KernelLine:
 
 
 @frozen
+class KernelBuffer:
+    """What a kernel's pointer points to."""
+
+    name: str
+    """The pointer's name in the kernel: ``in_ptr0``."""
+    dtype: str
+    """``float32``."""
+    shape: tuple[str, ...]
+    """Sizes, as Python over the sizes that the kernel takes."""
+    strides: tuple[str, ...]
+    """In elements, as sizes are."""
+
+
+@frozen
 class KernelUse:
     """What one call of a kernel computes: equal code is one kernel, which several layers call."""
 
@@ -79,6 +93,8 @@ class KernelUse:
     lines: tuple[KernelLine, ...]
     bytes: int | None = None
     """Size of all tensors that the kernel reads and writes; ``None`` where their shapes are not known."""
+    buffers: tuple[KernelBuffer, ...] = ()
+    """What its pointers point to, as far as it is known."""
 
 
 @frozen
@@ -148,7 +164,8 @@ def _load_node(data: dict[str, Any]) -> GraphNode:
 
 
 def _dump_use(use: KernelUse) -> dict[str, Any]:
-    return {"nodes": use.nodes, "bytes": use.bytes, "lines": [_dump_line(each) for each in use.lines]}
+    lines, buffers = [_dump_line(each) for each in use.lines], [vars(each) for each in use.buffers]
+    return {"nodes": use.nodes, "bytes": use.bytes, "lines": lines, "buffers": buffers}
 
 
 def _dump_line(line: KernelLine) -> dict[str, Any]:
@@ -158,7 +175,12 @@ def _dump_line(line: KernelLine) -> dict[str, Any]:
 
 
 def _load_use(data: dict[str, Any]) -> KernelUse:
-    return KernelUse(tuple(data["nodes"]), tuple(_load_line(each) for each in data["lines"]), data["bytes"])
+    buffers = (KernelBuffer(**{**each, **_tuples(each)}) for each in data["buffers"])
+    return KernelUse(tuple(data["nodes"]), tuple(map(_load_line, data["lines"])), data["bytes"], tuple(buffers))
+
+
+def _tuples(buffer: dict[str, Any]) -> dict[str, tuple[str, ...]]:
+    return {"shape": tuple(buffer["shape"]), "strides": tuple(buffer["strides"])}
 
 
 def _load_line(data: dict[str, Any]) -> KernelLine:

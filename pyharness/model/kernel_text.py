@@ -24,6 +24,10 @@ _CXX_SOURCE = re.compile(r'^(?:cpp_wrapper|kernel)_src = \(\nr"""(.*?)"""\n\)', 
 _CXX_ENTRY = re.compile(r"^void (?:inductor_entry_impl|AOTInductorModel\w*::run_impl)\(", re.MULTILINE)
 _KERNEL = re.compile(r"^(\w+) = async_compile\.cpp_pybinding\([^\n]*?r'''(.*?)'''\)", re.DOTALL | re.MULTILINE)
 """A kernel in the text of a wrapper: what it is called, and its C++."""
+_OF_PYTHON = "kernel"
+"""The name of each kernel that a wrapper in Python calls."""
+_PREFIX = "#include <torch/csrc/inductor/cpp_prefix.h>\n"
+"""What every kernel needs: torch puts it before the first of several."""
 _PARAMETER = re.compile(r"(?P<type>.*?)\s*(?P<name>\w+)\s*$", re.DOTALL)
 _ALIAS = re.compile(r"\s*auto (\w+) = ((?:in_)?out_ptr\d+);")
 _TRANSPOSES = re.compile(r"\s*(?:at::vec::)?transpose_mxn<.*?>\((.*)\);")
@@ -53,6 +57,11 @@ class Parameter:
     def is_buffer(self) -> bool:
         """Whether it points to elements of a tensor."""
         return self.type.endswith("*")
+
+    @property
+    def is_integer(self) -> bool:
+        """Whether it is passed as whole numbers are, which a pointer is."""
+        return self.is_buffer or "int" in self.type or "long" in self.type
 
 
 def kernels_of(wrapper: str) -> list[tuple[str, str]]:
@@ -95,7 +104,7 @@ def has_kernel(text: str) -> bool:
     return _SIGNATURE.search(text) is not None
 
 
-def parameters(text: str, name: str = "kernel") -> tuple[Parameter, ...]:
+def parameters(text: str, name: str = _OF_PYTHON) -> tuple[Parameter, ...]:
     """The parameters of the kernel in a file's text, in order; empty where there is none.
 
     ``name`` is that in C++: a kernel of its own for Python is called so.
@@ -104,6 +113,14 @@ def parameters(text: str, name: str = "kernel") -> tuple[Parameter, ...]:
     parts = found[2].replace("__restrict__", "").split(",") if found else ()
     matches = (_PARAMETER.match(part) for part in parts)
     return tuple(Parameter(match["type"].strip(), match["name"]) for match in matches if match)
+
+
+def for_python(text: str) -> tuple[str, int]:
+    """A kernel's text as that of one that Python calls, and how many lines it has before the given ones."""
+    found = _SIGNATURE.match(text)
+    if found is None or found[1] == _OF_PYTHON:
+        return text, 0
+    return _PREFIX + text.replace(found[1], _OF_PYTHON, 1), _PREFIX.count("\n")
 
 
 def is_written_first(text: str, pointer: str) -> bool:

@@ -18,20 +18,18 @@ from pyharness.model.text.styled_line import painted
 from pyharness.native import raw_finding
 from pyharness.native.chains import engine
 from pyharness.native.evaluation import is_evaluated
-from pyharness.native.kernel_nan import KernelSearch, stop_here
+from pyharness.native.kernel_nan import KernelSearch
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from types import TracebackType
-    from typing import TypeAlias
 
     from typing_extensions import Self
 
     from pyharness.native.breakpoints import Hit
+    from pyharness.native.raw_finding import Answer
 
 Action = Literal["raise", "stop", "report"]
-Answer: TypeAlias = "bool | type[NonFiniteError] | tuple[str, int, str, str]"
-"""Whether it is what is looked for; an error to raise where Python called; what gdb is to be told."""
 _ACTIONS = ("raise", "stop", "report")
 _DYNAMO = "torch._dynamo"
 """What ``torch.compile`` imports: where it is there may be kernels."""
@@ -71,6 +69,7 @@ class NanSearch:
         self._searches = True
         if not self._engine.start_nan_search(self._take, self._kinds, self._limit):
             raise HarnessError("find_nan looks for bad values already.", "Leave its `with` first; it sees all threads.")
+        self._kernels.begin()
         if _DYNAMO in sys.modules:
             self.follow_kernels()
         return self
@@ -78,7 +77,7 @@ class NanSearch:
     def follow_kernels(self) -> None:
         """Look at kernels of torch.compile's, too, which is done by itself where the program has imported that."""
         if self._searches:
-            self._kernels.begin()
+            self._kernels.follow()
 
     @property
     def __exit__(  # noqa: PLE0302, PYI036  (what it returns takes the arguments)
@@ -146,25 +145,24 @@ class NanSearch:
                 raise
             return True
 
-    def _take_kernel(self, made: Callable[[], Finding | None]) -> None:
+    def _take_kernel(self, made: Callable[[], Finding | None], may_raise: bool) -> Answer:  # noqa: FBT001  (as _take)
         """What is to be done about a kernel's bad value; its ops are ours while it is looked into."""
         if self.finding is not None or is_evaluated(sys._getframe().f_back):  # noqa: SLF001
-            return
+            return False
         self._hold()
         finding = made()
-        wanted = finding is not None and self._is_wanted(finding)
-        if finding is None or not wanted:
+        if finding is None or not self._is_wanted(finding):
             self._engine.start_nan_search(self._take, self._kinds, self._limit)
             self._held = False
-            return
+            return False
         self.finding = finding
         try:
-            answer = self._act(finding, {}, may_raise=True)
+            return self._act(finding, {}, may_raise=may_raise)
         except Exception as error:
             self._failed = error
-            raise
-        if isinstance(answer, tuple):
-            stop_here(answer)
+            if may_raise:
+                raise
+            return True
 
     def _is_wanted(self, finding: Finding) -> bool:
         """Whether the patterns are of a kernel, of its node or of that one's op or module."""

@@ -5,22 +5,24 @@ The engine sees ops, and a kernel is none. So its outputs are looked at when it 
 
 from __future__ import annotations
 
-import re
 import sys
 import threading
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pyharness.model.kernel_text import is_written_first, parameters
+from pyharness.model.kernel_text import for_python, parameters
 from pyharness.model.results.finding import CheckedTensor, Finding, KernelPlace, ValueStatistics
 from pyharness.model.results.trace import TensorInfo
 from pyharness.native import raw_finding
-from pyharness.native.chains import calls_from
+from pyharness.native.called_kernel import CalledKernel, Taker
 from pyharness.native.generated_line import with_nodes
+from pyharness.native.kernel_libraries import WORDS, KernelLibraries
 from pyharness.native.load import load
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     import torch
 
@@ -28,27 +30,35 @@ if TYPE_CHECKING:
     from pyharness.fx.inductor.first_bad import FirstBad, Look
     from pyharness.model.kernel_files import Kernel, Wrapper
     from pyharness.model.kernel_map import KernelUse
-    from pyharness.model.results.trace import Call
+    from pyharness.native.kernel_libraries import KernelLibrary
+    from pyharness.native.raw_finding import Answer
 
     _Made = Callable[[], Finding | None]
     """Looks into the kernel; ``None`` where its bad value is named by the program."""
-
-_OURS = "/pyharness/native/"
+    _Take = Callable[[_Made, bool], Answer]
+    """What is to be done; the second says whether it may raise."""
 
 
 class KernelSearch:
-    """Looks at kernels from ``begin`` to ``end``; ``take(finding)`` says whether a finding is what is looked for."""
+    """Looks at kernels from ``begin`` to ``end``; ``take(finding, may_raise)`` acts where one is looked for."""
 
-    def __init__(self, engine: Any, kinds: int, limit: float, take: Callable[[_Made], None]) -> None:
+    def __init__(self, engine: Any, kinds: int, limit: float, take: _Take) -> None:
         self._engine = engine
         self._kinds = kinds
         self._limit = limit
         self._take = take
         self._calls: KernelCalls | None = None
+        self._libraries = KernelLibraries(engine, self._lead)
+        self._searches = False
         self.checked = 0
 
     def begin(self) -> None:
-        """Look from now on."""
+        """Look from now on at kernels that wrappers in C++ call."""
+        self._searches = True
+        self._libraries.begin()
+
+    def follow(self) -> None:
+        """Look at those that wrappers in Python call, too."""
         from pyharness.fx.inductor.calls import KernelCalls
 
         if self._calls is None:
@@ -57,6 +67,8 @@ class KernelSearch:
 
     def end(self) -> None:
         """Look no further."""
+        self._searches = False
+        self._libraries.end()
         if self._calls is not None:
             self._calls.end()
             self._calls = None
@@ -71,20 +83,39 @@ class KernelSearch:
         names = [each.name for each in parameters(kernel.source)]
 
         def call(*args: Any) -> Any:
-            if self._calls is None:
+            if not self._searches:
                 return function(*args)
-            called = _Called(wrapper, kernel, dict(zip(names, args)))  # noqa: B905  (CPython 3.9)
+            called = CalledKernel(wrapper, kernel, dict(zip(names, args)))  # noqa: B905  (CPython 3.9)
             result = function(*args)
-            self.checked += 1
-            made, given = self._kinds_of(called.outputs), 0
-            if made:
-                given = self._kinds_of(called.inputs)
-            if made & ~given or made & given & raw_finding.BITS["nan"]:
-                called.line = sys._getframe(1).f_lineno  # noqa: SLF001
-                self._take(lambda: _Finding(self, called, made & ~given, made).finding())
+            called.line = sys._getframe(1).f_lineno  # noqa: SLF001
+            answer = self._ended(called, may_raise=True)
+            if isinstance(answer, tuple):
+                _stop_here(answer)
             return result
 
         return call
+
+    def _lead(self, library: KernelLibrary) -> Any:
+        """Hear of a library's kernels from the engine: not of those of which nobody knows what they take."""
+        takers = [taker for name in library.addresses if (taker := Taker.of(library, name))]
+        counts = {each.kernel.name: len(each.parameters) for each in takers}
+        return self._engine.tell_of_kernels(library.path, WORDS, counts, partial(self._told, takers))
+
+    def _told(self, takers: Sequence[Taker], name: str, back: int, given: list[int]) -> Callable[[int], Answer] | None:
+        """A kernel is called: what to do when it has ended."""
+        taker = next(each for each in takers if each.kernel.name == name)
+        called = taker.called(back, given) if self._searches else None
+        return (lambda _nanoseconds: self._ended(called, may_raise=False)) if called else None
+
+    def _ended(self, called: CalledKernel, *, may_raise: bool) -> Answer:
+        """Look at what a kernel has made; ``False`` where that is not what is looked for."""
+        self.checked += 1
+        made, given = self._kinds_of(called.outputs), 0
+        if made:
+            given = self._kinds_of(called.inputs)
+        if made & ~given or made & given & raw_finding.BITS["nan"]:
+            return self._take(lambda: _Finding(self, called, made & ~given, made).finding(), may_raise)
+        return False
 
     def _kinds_of(self, tensors: dict[str, torch.Tensor]) -> int:
         found = 0
@@ -101,37 +132,10 @@ class KernelSearch:
         return CheckedTensor(name, info, raw_finding.kinds_of(self.kinds_of(tensor)), ValueStatistics(**fields))
 
 
-class _Called:
-    """A call of a kernel, with what it reads as that was before."""
-
-    def __init__(self, wrapper: Wrapper, kernel: Kernel, args: dict[str, Any]) -> None:
-        self.wrapper = wrapper
-        self.kernel = kernel
-        self.args = args
-        self.line = 0
-        tensors = {name: each for name, each in args.items() if hasattr(each, "data_ptr")}
-        self.outputs = {name: each for name, each in tensors.items() if "out_ptr" in name}
-        written = {each.untyped_storage().data_ptr() for each in self.outputs.values()}
-        self.inputs = {
-            name: each.detach().clone() if each.untyped_storage().data_ptr() in written else each
-            for name, each in tensors.items()
-            if name.startswith("in_") and not is_written_first(kernel.source, name)
-        }
-
-    def use(self, text: str) -> KernelUse | None:
-        """The part of the kernel's map that is of this call."""
-        found = self.wrapper.map_of(self.kernel)
-        call = re.compile(rf"\s*{re.escape(self.kernel.name)}\(")
-        lines = [number for number, each in enumerate(text.split("\n"), 1) if call.match(each)]
-        if found is None or self.line not in lines or lines.index(self.line) >= len(found.uses):
-            return None
-        return found.uses[lines.index(self.line)]
-
-
 class _Finding:
     """What is told of a call that made a bad value, or was given a NaN."""
 
-    def __init__(self, search: KernelSearch, called: _Called, made: int, has: int) -> None:
+    def __init__(self, search: KernelSearch, called: CalledKernel, made: int, has: int) -> None:
         self._search = search
         self._called = called
         self._made = made
@@ -144,7 +148,7 @@ class _Finding:
         use = called.use(text) if self._made else None
         if use is not None:
             try:
-                look = self._looked(text, use)
+                look = self._looked(use)
                 first = look.first()
             except Exception as error:  # noqa: BLE001  (the copy may not compile: the kernel has made it all the same)
                 why = f"the kernel could not be looked into: {type(error).__name__}"
@@ -152,8 +156,7 @@ class _Finding:
                 if look.names(self._made):
                     return None
                 why = "none of its lines was seen to make it"
-        calls = tuple(each for each in calls_from(sys._getframe(1)) if not _is_ours(each))  # noqa: SLF001
-        calls, _ = with_nodes(calls)
+        calls, _ = with_nodes(called.calls())
         place = self._place(first, text)
         return Finding(
             kind="op",
@@ -178,14 +181,15 @@ class _Finding:
             kernel=place,
         )
 
-    def _looked(self, text: str, use: KernelUse) -> Look:
+    def _looked(self, use: KernelUse) -> Look:
         """The call once more, written down."""
         from pyharness.fx.inductor.first_bad import Look
 
         called = self._called
+        source, before = for_python(called.kernel.source)
         look = Look(
-            called.kernel.source,
-            use.lines,
+            source,
+            tuple(replace(each, line=each.line + before) for each in use.lines),
             called.inputs,
             called.outputs,
             self._search.kinds_of,
@@ -194,20 +198,21 @@ class _Finding:
         )
         again = {name: each.clone() for name, each in called.inputs.items() if name in called.outputs}
         given = {**called.args, **called.inputs, **again}
-        look.run(text, called.kernel.name, [given[name] for name in called.args])
+        look.run([given[name] for name in called.args])
         return look
 
     def _place(self, first: FirstBad | None, text: str) -> KernelPlace:
         called = self._called
         lines = called.kernel.source.split("\n")
+        line = first.line - for_python(called.kernel.source)[1] if first else 0
         nodes = {each.name: each for each in called.wrapper.maps.nodes} if called.wrapper.maps else {}
         node = nodes.get(first.node) if first else None
         maker = node or (nodes.get(first.maker) if first else None)
         return KernelPlace(
             kernel=called.kernel.name,
             file=called.kernel.file,
-            line=first.line if first else None,
-            text=lines[first.line - 1].strip() if first else "",
+            line=line + called.kernel.before if first else None,
+            text=lines[line - 1].strip() if first else "",
             wrapper=called.wrapper.file,
             wrapper_line=called.line,
             wrapper_text=text.split("\n")[called.line - 1].strip(),
@@ -222,7 +227,7 @@ class _Finding:
         )
 
 
-def stop_here(answer: tuple[str, int, str, str]) -> None:
+def _stop_here(answer: tuple[str, int, str, str]) -> None:
     """Call the function that gdb stops on, as the engine does."""
     import ctypes
 
@@ -230,10 +235,6 @@ def stop_here(answer: tuple[str, int, str, str]) -> None:
     takes = (ctypes.c_char_p, ctypes.c_int, ctypes.c_char_p, ctypes.c_char_p)
     trap = ctypes.PYFUNCTYPE(None, *takes)(load("_trap").addresses()["python_line"])
     trap(file.encode(), line, function.encode(), why.encode())
-
-
-def _is_ours(call: Call) -> bool:
-    return _OURS in call.file
 
 
 def _text_of(file: str) -> str:

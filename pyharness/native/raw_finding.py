@@ -6,10 +6,11 @@ import sys
 import threading
 from typing import TYPE_CHECKING, Any
 
-from pyharness.model.frames import Frame, FxPlace
+from pyharness.model.frames import Frame, FxPlace, Language
 from pyharness.model.plumbing import native_family, python_family
 from pyharness.model.results.finding import CheckedTensor, Finding, ValueKind, ValueStatistics
 from pyharness.model.results.trace import TensorInfo
+from pyharness.model.wrapper_map import is_cxx
 from pyharness.native.chains import ChainReader, calls_from
 from pyharness.native.generated_line import with_nodes
 
@@ -17,6 +18,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from pyharness.model.results.trace import Call
+
+    Answer = bool | type[Exception] | tuple[str, int, str, str]
+    """Whether it is what is looked for; an error to raise where Python called; what gdb is to be told."""
 
 BITS: dict[ValueKind, int] = {"nan": 1, "inf": 2, "large": 4, "denormal": 8}
 """``ValueKind`` of csrc/engine/values/values.h."""
@@ -98,7 +102,8 @@ def python_frames(calls: Iterable[Call]) -> Iterable[Frame]:
     for call in calls:
         fx = FxPlace(call.node, call.module, None) if call.node else None
         plumbing = bool(python_family(call.function, call.file))
-        yield Frame("python", call.function, call.file, call.line, fx=fx, plumbing=plumbing)
+        language: Language = "native" if is_cxx(call.file) else "python"  # as a wrapper of inductor's may be
+        yield Frame(language, call.function, call.file, call.line, fx=fx, plumbing=plumbing)
 
 
 def _thread_name(thread: int) -> str:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from pyharness.model.errors import HarnessError
 from pyharness.model.results.trace import MAX_CAPACITY
 from pyharness.native.chains import ChainReader, engine
+from pyharness.native.kernel_libraries import WORDS, KernelLibraries
 from pyharness.native.raw_events import RawThread, chains_in
 from pyharness.native.trace_builder import build
 
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
     from pyharness.fx.inductor.calls import KernelCalls
     from pyharness.model.kernel_files import Kernel, Wrapper
     from pyharness.model.results.trace import Call, Trace
+    from pyharness.native.kernel_libraries import KernelLibrary
+    from pyharness.native.trace_builder import Named
 
 CAPACITY = 1 << 18
 """Events that each thread's buffer holds, unless asked otherwise: 16 MiB where all are used."""
@@ -46,9 +49,10 @@ class Recording:
         self._engine: Any = None
         self._number: int | None = None
         self._kernels: KernelCalls | None = None
+        self._libraries: KernelLibraries | None = None
         self._threads: list[RawThread] | None = None
         self._calls: dict[int, tuple[Call, ...]] = {}
-        self._names: list[tuple[str, str]] = []
+        self._names: list[Named] = []
         self._python_threads: dict[int, str] = {}
         self._children = 0.0
         self._begun = 0
@@ -62,6 +66,8 @@ class Recording:
         self._children = -_time_of_children()
         self._begun = time.time_ns()
         self._number = self._engine.start_recording(**self._options)
+        self._libraries = KernelLibraries(self._engine, self._lead)
+        self._libraries.begin()
         if _DYNAMO in sys.modules:
             self.follow_kernels()
         return self
@@ -77,6 +83,9 @@ class Recording:
     def _called(self, _wrapper: Wrapper, kernel: Kernel, function: Callable[..., Any]) -> Callable[..., Any]:
         return partial(self._engine.call_as_op, kernel.name, function)
 
+    def _lead(self, library: KernelLibrary) -> Any:
+        return self._engine.show_as_ops(library.path, WORDS)
+
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
@@ -86,10 +95,12 @@ class Recording:
         number, self._number = self._number, None
         if self._kernels is not None:
             self._kernels.end()
+        if self._libraries is not None:
+            self._libraries.end()
         try:
             self._children += _time_of_children()
             self._threads = [RawThread.of(*each) for each in self._engine.stop_recording(number)]
-            self._names = self._engine.all_names()
+            self._names = self._named()
             chains = {chain: self._engine.chain_links(chain) for chain in chains_in(self._threads) if chain}
             reader = ChainReader(chains.values())
             # Now: modules may be renamed later, and code that nobody else holds goes.
@@ -97,6 +108,14 @@ class Recording:
             self._python_threads = {t.native_id: t.name for t in threading.enumerate() if t.native_id is not None}
         finally:
             self._engine.release_chains()
+
+    def _named(self) -> list[Named]:
+        """All names; the engine has a kernel's and the line that calls it in one."""
+        names = self._engine.all_names()
+        if self._libraries is None:
+            return [(*each, None) for each in names]
+        of = self._libraries
+        return [(of.plain(name), overload, of.called(name)) for name, overload in names]
 
     @property
     def count(self) -> int:

@@ -16,6 +16,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from pyharness.model.results.trace import Call
+    from pyharness.native.kernel_libraries import Site
+
+    Named = tuple[str, str, Site | None]
+    """Name and overload; of a kernel that a wrapper in C++ calls the line that does."""
 
 _NO_SIZE = (1 << 64) - 1
 _ENGINE_DOOR = "_engine_run_backward"
@@ -45,7 +49,7 @@ class _Task:
 
 @dataclass
 class _Builder:
-    names: Sequence[tuple[str, str]]
+    names: Sequence[Named]
     calls: Mapping[int, tuple[Call, ...]]
     memory: bool
     rows: list[_Row] = field(default_factory=list)
@@ -90,8 +94,9 @@ class _Builder:
 
     def event(self, row: _Row, ops: Mapping[tuple[int, int], int]) -> Event:
         raw, is_op = row.raw, row.raw.kind == OP
-        name, overload = self.names[raw.name]
+        name, overload, _ = self.names[raw.name]
         forward = ops.get((raw.forward_thread, raw.forward_order)) if raw.forward_order else None
+        stack, nodes = self._called(raw, is_op=is_op)
         return Event(
             number=row.number,
             kind="op" if is_op else "node",
@@ -106,13 +111,21 @@ class _Builder:
             reentrant=raw.reentrant,
             sequence=raw.sequence if is_op or raw.sequence < 1 << 63 else None,
             forward=None if is_op else forward,
-            stack=self.calls.get(raw.chain, ()),
+            stack=stack,
             approximate=raw.approximate,
             inputs=_tensors(row.thread, raw.inputs),
             outputs=_tensors(row.thread, raw.outputs),
             memory=_memory(row.thread, raw.outputs) if self.memory else None,
-            nodes=_nodes_of(name, self.calls.get(raw.chain, ())) if is_op else (),
+            nodes=nodes,
         )
+
+    def _called(self, raw: RawEvent, *, is_op: bool) -> tuple[tuple[Call, ...], tuple[str, ...]]:
+        """Who called it; of a kernel of torch.compile's also the nodes that the call computes."""
+        stack = self.calls.get(raw.chain, ())
+        name, _, site = self.names[raw.name]
+        if site is None:
+            return stack, _nodes_of(name, stack) if is_op else ()
+        return (site.call(stack), *stack), tuple(each.node for each in site.nodes)
 
     def graph_task(self, number: int) -> GraphTask:
         task = self.tasks[number]
@@ -138,7 +151,7 @@ def _nodes_at(file: str, line: int) -> tuple[str, ...]:
 
 def build(
     threads: Iterable[RawThread],
-    names: Sequence[tuple[str, str]],
+    names: Sequence[Named],
     calls: Mapping[int, tuple[Call, ...]],
     *,
     memory: bool = False,

@@ -115,7 +115,7 @@ class Summary:
     def _of(self, by: By, *, shapes: bool) -> tuple[Iterable[Event], Callable[[Event], str]]:
         """The events of a table, and what is said of each beside its name: of a kernel, the nodes that it computes."""
         if by == "kernel":
-            return [event for event in self.trace.ops if event.nodes], lambda event: ", ".join(event.nodes)
+            return [event for event in self.trace.ops if event.is_kernel], lambda event: ", ".join(event.nodes)
         return self.trace.nodes if by == "node" else self.trace.ops, _shapes_of if shapes else _no_shapes
 
     def _by_module(self) -> Iterable[Row]:

@@ -21,6 +21,7 @@ model, x = torch.compile(Model()), torch.randn(5, 20)
 model(x).sum().backward()
 """
 EXPORTS = f"""{MODEL}
+torch.manual_seed(0)
 exported = torch.export.export(Model().eval(), (torch.randn(5, 20),))
 torch._inductor.aoti_compile_and_package(exported, package_path="model.pt2")
 """
@@ -29,13 +30,19 @@ import torch
 model = torch._inductor.aoti_load_package("model.pt2")
 print(model(torch.ones(5, 20)).shape)
 """
+OVERFLOWS = """
+import torch
+model = torch._inductor.aoti_load_package("model.pt2")
+model(torch.zeros(5, 20))
+model(torch.eye(5, 20) * torch.finfo(torch.float32).max)
+"""
 AOT_LIBRARIES = ("torch_cpu", "c10")
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     path = tmp_path_factory.mktemp("cxx")
-    for name, text in (("trains", TRAINS), ("exports", EXPORTS), ("loads", LOADS)):
+    for name, text in (("trains", TRAINS), ("exports", EXPORTS), ("loads", LOADS), ("overflows", OVERFLOWS)):
         (path / f"{name}.py").write_text(text)
     (path / "home").mkdir(mode=0o700)
     inductor.cache(path / "home" / "debug-kernels")
@@ -133,6 +140,38 @@ def test_the_library_of_a_package_is_stepped_through_in_python(told):
     assert (kernel["function"], kernel["fx"]["module"]) == ("cpp_fused_add_gelu_1", "blocks.1")
     assert [each["language"] for each in kernel["stack"] if not each["plumbing"]] == ["native", "native", "python"]
     assert out["function"].endswith("::run_impl")
+
+
+@pytest.mark.usefixtures("packaged")
+@pytest.mark.rotated_tests(turns=11, number=1)
+def test_kernels_of_a_package_are_recorded_with_their_nodes(told):
+    events = [each for each in told("trace", "loads.py")["events"] if each["name"].startswith("cpp_")]
+    assert [(each["name"], each["module"], each["nodes"][-1]) for each in events] == [
+        ("cpp_fused_add_gelu_0", "blocks.0", "add_1"),
+        ("cpp_fused_add_gelu_1", "blocks.1", "add_3"),
+    ]
+    assert all(each["origin"]["function"].endswith("::run_impl") and each["duration_ns"] for each in events)
+    assert [text_of(each["origin"]).partition("(")[0] for each in events] == [each["name"] for each in events]
+
+
+@pytest.mark.usefixtures("packaged")
+@pytest.mark.rotated_tests(turns=11, number=1)
+def test_the_first_bad_value_of_a_package_is_named(folder, environment):
+    result = Command(environment, folder)("run", "--nan", "overflows.py")
+    assert result.returncode == 1
+    assert (
+        "The first Inf was made by node add_1 in the kernel cpp_fused_add_gelu_0: its inputs had none." in result.stderr
+    )
+    assert re.search(r"module blocks\.0$", result.stderr, re.MULTILINE)
+    assert re.search(r"kernel +\S+\.kernel\.cpp:\d+  auto \w+ = \w+ \+ \w+;$", result.stderr, re.MULTILINE)
+    assert re.search(r"native +torch::aot_inductor::AOTInductorModel::run_impl .*\[fx: add_1", result.stderr)
+    assert re.search(r'overflows\.py", line 5', result.stderr), "the line of Python that called"
+
+
+@pytest.mark.rotated_tests(turns=11, number=0)
+def test_kernels_below_a_wrapper_in_cxx_are_timed(told):
+    kernels = told("fx", "compiled", "trains.py", TORCHINDUCTOR_CPP_WRAPPER="1")["wrappers"][0]["kernels"]
+    assert all(time for each in kernels for time in each["times"]), kernels
 
 
 @pytest.mark.usefixtures("packaged")

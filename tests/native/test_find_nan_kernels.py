@@ -113,6 +113,17 @@ def test_the_node_is_named_that_makes_it(function, kind, node):
     assert finding.calls[0].file == place.wrapper
 
 
+@pytest.mark.rotated_tests(turns=3, number=0)
+def test_a_block_that_did_not_run_makes_nothing():
+    """Where sizes are known at the call only, a row may be shorter than a vector."""
+    with torch.no_grad():
+        finding = found(lambda: torch.compile(root, dynamic=True)(torch.randn(3, 7)))
+    assert finding is not None
+    assert finding.kernel.node.rstrip("_0123456789") == "sqrt"
+    assert ".sqrt()" in finding.kernel.text
+    assert len(finding.kernel.element) == 2
+
+
 @pytest.mark.rotated(turns=3)
 @pytest.mark.parametrize("function", [masked, mask_that_is_stored, mended, pytest.param(filled, marks=rotation.always)])
 def test_what_the_program_names_itself_and_what_is_mended_is_not_bad(function):

@@ -2,14 +2,13 @@
 #include <csrc/torch_headers.h>
 
 #include <csrc/engine/bind.h>
+#include <csrc/engine/nan/answer.h>
 #include <csrc/engine/nan/finder.h>
 #include <csrc/engine/raise_in_python.h>
 #include <csrc/engine/values/bind_values.h>
 
-#include <atomic>
 #include <mutex>
 #include <optional>
-#include <tuple>
 
 #include <pybind11/stl.h>
 #include <torch/csrc/Exceptions.h>
@@ -104,34 +103,12 @@ PyObject* handler = nullptr;
 std::mutex parked_mutex;
 std::optional<Finding> parked;
 
-// The function of pyharness/_trap that gdb stops on.
-using Trap = void (*)(const char*, int, const char*, const char*);
-std::atomic<Trap> trap{nullptr};
-
-using Stop = std::tuple<std::string, int, std::string, std::string>;
-
-struct Answer {
-  bool taken = false;
-  std::optional<Stop> stop;
-};
-
 // An error of Python's, as the engine carries it to who called backward().
 [[noreturn]] void throw_python_error(py::error_already_set& error) {
   error.restore();
   python_error carried;
   carried.persist();
   throw python_error(std::move(carried));
-}
-
-Answer read_answer(const py::object& answer) {
-  if (PyExceptionClass_Check(answer.ptr())) {
-    raise_in_python(answer.ptr());
-    return {true, std::nullopt};
-  }
-  if (py::isinstance<py::tuple>(answer)) {
-    return {true, answer.cast<Stop>()};
-  }
-  return {answer.cast<bool>(), std::nullopt};
 }
 
 Answer ask(const Finding& finding, bool may_throw) {
@@ -153,11 +130,7 @@ Answer ask(const Finding& finding, bool may_throw) {
 
 bool tell(const Finding& finding, bool may_throw) {
   const auto answer = ask(finding, may_throw);
-  const Trap stops = trap.load();
-  if (answer.stop && stops != nullptr) { // without the GIL, if there was none
-    const auto& [file, line, function, why] = *answer.stop;
-    stops(file.c_str(), line, function.c_str(), why.c_str());
-  }
+  answer.act();
   return answer.taken;
 }
 
@@ -235,9 +208,7 @@ void bind_nan(py::module_& m) {
   m.def("stop_nan_search", &stop);
   m.def("native_frames", &native_frames);
   m.def("uninterrupted", &uninterrupted);
-  m.def("set_nan_trap", [](std::uintptr_t address) {
-    trap.store(reinterpret_cast<Trap>(address));
-  });
+  m.def("set_nan_trap", &set_nan_trap);
   m.def("ops_checked_by_thread", &checked_by_thread);
 }
 

@@ -6,14 +6,10 @@
 #include <csrc/engine/bind.h>
 #include <csrc/engine/provenance/names.h>
 
-#include <optional>
 #include <string>
 #include <vector>
 
-#include <ATen/core/grad_mode.h>
-#include <ATen/record_function.h>
 #include <pybind11/stl.h>
-#include <torch/csrc/autograd/python_variable.h>
 
 namespace pyharness::engine {
 
@@ -49,29 +45,6 @@ py::list stop(std::uint64_t recording) {
     threads.append(described(each));
   }
   return threads;
-}
-
-// Calls a kernel of torch.compile's, which is no op, as torch calls an op:
-// recordings see it, also in a backward, whose own arithmetic they do not.
-py::object call_as_op(
-    const std::string& name,
-    const py::function& function,
-    const py::args& arguments) {
-  std::optional<at::RecordFunction> op;
-  {
-    const at::AutoGradMode shown(true);
-    op.emplace(at::RecordScope::FUNCTION);
-    if (op->isActive()) {
-      std::vector<c10::IValue> inputs;
-      for (const auto& each : arguments) {
-        if (THPVariable_Check(each.ptr())) {
-          inputs.emplace_back(THPVariable_Unpack(each.ptr()));
-        }
-      }
-      op->before(name.c_str(), &inputs);
-    }
-  }
-  return function(*arguments);
 }
 
 std::string name_of_dtype(int number) {
@@ -111,7 +84,6 @@ void bind_recorder(py::module_& m) {
   m.def("stop_recording", &stop);
   m.def(
       "count_events", &count_events, py::call_guard<py::gil_scoped_release>());
-  m.def("call_as_op", &call_as_op);
   m.def("all_names", &all_names);
   m.def("name_of_dtype", &name_of_dtype);
   m.def("name_of_device", &name_of_device);

@@ -9,15 +9,18 @@ from __future__ import annotations
 
 import atexit
 import json
+import os
 import signal
 import sys
 from contextlib import suppress
 from dataclasses import replace
+from functools import cache, partial
 from pathlib import Path
 from time import perf_counter_ns
 from typing import TYPE_CHECKING, Any
 
 from pyharness.debuggee import program_process
+from pyharness.model.wrapper_map import is_cxx
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -25,6 +28,7 @@ if TYPE_CHECKING:
 
     from pyharness.model.kernel_files import Kernel, Wrapper
     from pyharness.model.results.kernels import CompiledWrapper
+    from pyharness.native.kernel_libraries import KernelLibrary
 
 _EVERY = ">=0:pyharness"
 """For each compilation: this backend, as ``TORCH_COMPILE_OVERRIDE_BACKENDS`` says it."""
@@ -78,11 +82,41 @@ def _clock(_module: ModuleType) -> None:
     KernelCalls(_called).begin()
 
 
+@cache
+def _clock_in_cxx() -> None:
+    """Look at the calls of wrappers in C++, too, where the engine is there: only it sees them."""
+    from pyharness.model.errors import HarnessError
+    from pyharness.native.kernel_libraries import WORDS, KernelLibraries
+    from pyharness.native.load import load
+
+    try:
+        engine = load("_engine")
+    except HarnessError:
+        return
+
+    def lead(library: KernelLibrary) -> Any:
+        nothing = dict.fromkeys(library.addresses, 0)
+        return engine.tell_of_kernels(library.path, WORDS, nothing, partial(_called_in_cxx, library))
+
+    KernelLibraries(engine, lead).begin()
+
+
+def _called_in_cxx(library: KernelLibrary, name: str, back: int, _given: list[int]) -> Callable[[int], bool]:
+    def ended(nanoseconds: int) -> bool:
+        if site := library.site(name, back):
+            _times.setdefault(site.file, {})[name, site.line] = nanoseconds
+        return False
+
+    return ended
+
+
 def _loaded(wrapper: Wrapper) -> None:
     from pyharness.fx.inductor.captured import compile_id
     from pyharness.model.results.kernels import compiled_wrapper
 
     _wrappers.append(compiled_wrapper(wrapper, compile_id()))
+    if is_cxx(wrapper.file):
+        _clock_in_cxx()
 
 
 def _timed(wrapper: CompiledWrapper) -> CompiledWrapper:
@@ -92,7 +126,9 @@ def _timed(wrapper: CompiledWrapper) -> CompiledWrapper:
         text = Path(wrapper.file).read_text(encoding="utf-8")
     except (OSError, UnicodeError):
         return wrapper
-    return timed(wrapper, text, _times.get(wrapper.file, {}))
+    # Debug information has the file's real path.
+    times = _times.get(wrapper.file) or _times.get(os.path.realpath(wrapper.file), {})
+    return timed(wrapper, text, times)
 
 
 def _write(folder: Path) -> None:

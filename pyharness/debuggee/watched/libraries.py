@@ -9,21 +9,23 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pyharness.debuggee.watched.imports import after_import
+from pyharness.fx.inductor.models import around_models
+from pyharness.host.mapped_code import mapped_code
 from pyharness.model.user_code import included, is_added_binary, is_user_binary
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-    from types import ModuleType
+    from collections.abc import Callable
 
 
 def loaded() -> list[str]:
     """The libraries of the user's that this process has loaded so far."""
-    return [path for path in _mapped() if path.startswith("/") and is_user_binary(path) and Path(path).is_file()]
+    return [path for path in mapped_code() if path.startswith("/") and is_user_binary(path) and Path(path).is_file()]
 
 
 def added() -> list[str]:
     """The libraries of others that this process has loaded so far: torch's, NumPy's."""
-    return [path for path in _mapped() if path.startswith("/") and is_added_binary(path) and not is_user_binary(path)]
+    paths = (path for path in mapped_code() if path.startswith("/"))
+    return [path for path in paths if is_added_binary(path) and not is_user_binary(path)]
 
 
 def install(
@@ -43,7 +45,7 @@ def install(
         if path in preloaded:
             loads.tell(path)
     _around_each_load(loads.before, loads.after)
-    after_import("torch", lambda torch: _around_models(torch, loads.tell_all))
+    after_import("torch", lambda torch: around_models(torch, loads.tell_all))
 
 
 class _Loads:
@@ -84,49 +86,6 @@ class _Loads:
         for path in loaded():
             if path not in self._told:
                 self.tell(path)
-
-
-def _mapped() -> Iterable[str]:
-    """The files that this process runs code of: as the kernel has them, or the linker where the root has no /proc."""
-    try:
-        lines = Path("/proc/self/maps").read_text(encoding="utf-8", errors="surrogateescape").splitlines()
-    except OSError:
-        return _linked()
-    fields = [line.split(maxsplit=5) for line in lines]
-    return dict.fromkeys(field[5] for field in fields if len(field) == 6 and "x" in field[1])
-
-
-def _linked() -> list[str]:
-    names: list[str] = []
-
-    def note(library: Any, _size: int, _data: object) -> int:
-        names.append(os.fsdecode(library.contents.name or b""))
-        return 0
-
-    visit = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.POINTER(_Linked), ctypes.c_size_t, ctypes.c_void_p)
-    ctypes.pythonapi.dl_iterate_phdr(visit(note), None)  # the interpreter's symbols: the C library's, too
-    return names
-
-
-def _around_models(torch: ModuleType, tell: Callable[[], None]) -> None:
-    """Models that AOTInductor compiled are libraries, which torch itself loads."""
-    loaders = getattr(getattr(torch, "_C", None), "_aoti", None)  # whatever is called torch
-    known = vars(loaders).items() if loaders else ()
-    kinds: list[Any] = [each for name, each in known if name.startswith("AOTIModel") and isinstance(each, type)]
-    for kind in kinds:
-        original = kind.__init__
-
-        def create_and_tell(self: Any, *args: Any, _create: Any = original, **named: Any) -> None:
-            _create(self, *args, **named)
-            tell()
-
-        kind.__init__ = create_and_tell
-
-
-class _Linked(ctypes.Structure):
-    """How ``struct dl_phdr_info`` begins."""
-
-    _fields_ = (("address", ctypes.c_void_p), ("name", ctypes.c_char_p))
 
 
 def _around_each_load(tell_before: Callable[[str], None], tell: Callable[[str], None]) -> None:

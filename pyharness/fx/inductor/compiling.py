@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import os
 import re
 from contextlib import ExitStack, contextmanager
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from pyharness.fx.inductor.written_down import FILE, copy_of
 from pyharness.model.errors import HarnessError
+from pyharness.model.kernel_text import parameters
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 
     from pyharness.model.kernel_map import KernelLine
 
-_ARGUMENTS = re.compile(r"^(\w+) = async_compile\.cpp_pybinding\((\[[^\n]*?\]), r'''", re.MULTILINE)
 _MOST = 1 << 16
 """Compilations of one function: those of other verifications, and of the program itself, count, too."""
 _ERROR = re.compile(r"^(.*(?:error|Error):.*)$", re.MULTILINE)
@@ -74,11 +73,11 @@ def backend() -> Callable[..., Any]:
     return inductor
 
 
-def compiled_copy(wrapper: str, name: str, source: str, lines: Sequence[KernelLine]) -> Callable[..., None]:
-    """The kernel ``name`` of a wrapper, as it writes its variables to a file: ``call(file, *args)``."""
+def compiled_copy(source: str, lines: Sequence[KernelLine]) -> Callable[..., None]:
+    """A kernel for Python, as it writes its variables to a file: ``call(file, *args)``."""
     from torch._inductor.codecache import CppPythonBindingsCodeCache
 
-    types = next(ast.literal_eval(found[2]) for found in _ARGUMENTS.finditer(wrapper) if found[1] == name)
+    types = [each.type for each in parameters(source)]
     kernel = CppPythonBindingsCodeCache.load_pybinding(types, copy_of(source, lines))
 
     def call(file: Path, *args: Any) -> None:

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from pyharness.fx.inductor.compiling import compiled_copy
-from pyharness.fx.inductor.written_down import element_of, is_counted, read
+from pyharness.fx.inductor.written_down import MOST, element_of, is_counted, read
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -73,9 +74,9 @@ class Look:
     """The kinds that the kernel made."""
     _rows: dict[int, list[Rows]] = field(default_factory=dict)
 
-    def run(self, wrapper: str, name: str, args: Sequence[Any]) -> None:
+    def run(self, args: Sequence[Any]) -> None:
         """Run the copy with ``args``, which it computes in as the kernel did."""
-        copy = compiled_copy(wrapper, name, self.source, self.lines)
+        copy = compiled_copy(self.source, self.lines)
         with TemporaryDirectory() as folder:
             file = Path(folder) / "variables"
             copy(file, *args)
@@ -90,18 +91,22 @@ class Look:
         kept = self._kept_nodes()
         behind: dict[str, list[int]] = {}
         """By variable: the lines that have the numbers that it was computed from."""
+        unreached: set[str] = set()
+        """Variables of a block that did not run: where sizes are known at the call, a vector's may have too few."""
         for number, text in enumerate(self.source.split("\n"), 1):
             row = by_line.get(number)
             stored, assigned = _STORED.match(text), _ASSIGNED.match(text)
             given, names = self._given(text, known, assigned, stored)
-            if row is not None and stored:
+            if assigned and row is not None:
+                self._note_reach(row, unreached)
+            if row is not None and stored and not unreached.intersection(names):
                 pointer = self._buffer(stored["pointer"])
                 is_kept = kept[pointer] == row.node
                 has = self.kinds_of(self.written[pointer]) if is_kept else self._loaded_behind(number, pointer)
                 # What is in the buffer at the end may be of another line that puts a constant there.
                 if made := has & ~(given | placed) & self.wanted:
                     return FirstBad(number, row.node, row.node, made, None, {})
-            elif row is not None and number in self._rows:
+            elif row is not None and not stored and number in self._rows:
                 has = self._kinds_at(number)
                 if row.holds and (made := has & ~given & self.wanted):
                     return self._told(row, made, [line for name in names for line in behind.get(name, ())], by_line)
@@ -114,6 +119,15 @@ class Look:
             elif _TRANSPOSED.match(text):
                 known.update(dict.fromkeys(_VARIABLE.findall(text), given))
         return None
+
+    def _note_reach(self, row: KernelLine, unreached: set[str]) -> None:
+        """Whether the line of a variable has run, as far as all that ran is written down."""
+        if row.variable and (row.holds or row.reads) and self._is_whole:
+            (unreached.discard if row.line in self._rows else unreached.add)(row.variable)
+
+    @cached_property
+    def _is_whole(self) -> bool:
+        return sum(each.size for rows in self._rows.values() for each in rows) < MOST
 
     def _kept_nodes(self) -> dict[str, str]:
         """By pointer: the node whose value its buffer has at the end; inductor reuses buffers within a kernel."""

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from pyharness.fx import provenance
 from pyharness.fx.code.mapping import target_of
-from pyharness.model.kernel_map import GraphNode
+from pyharness.fx.inductor.loops import printed, sizes_taken
+from pyharness.model.kernel_map import GraphNode, KernelBuffer
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from torch.fx import Node
 
@@ -33,7 +35,7 @@ def nodes_of(scheduled: Iterable[Any], lowered: Any) -> tuple[Node, ...]:
 
 def bytes_of(arguments: Any, lowered: Any) -> int | None:
     """The size of the tensors that a kernel reads and writes; ``None`` where it depends on shapes."""
-    changed = [each.other_names[-1] for each in arguments.inplace_buffers.values() if hasattr(each, "other_names")]
+    changed = [each.other_names[-1] for each in _changed(arguments)]
     read = [name for name in arguments.input_buffers if name not in arguments.inplace_buffers]
     written = [name for name, inner in arguments.output_buffers.items() if isinstance(inner, str)]
     total = 0
@@ -41,6 +43,26 @@ def bytes_of(arguments: Any, lowered: Any) -> int | None:
         if name in lowered.name_to_buffer or name in lowered.graph_inputs:
             total += lowered.get_numel(name) * lowered.get_dtype(name).itemsize
     return int(total) if getattr(total, "is_number", True) else None
+
+
+def _changed(arguments: Any) -> Iterator[Any]:
+    """Those that a kernel writes in the place of what it reads, each once."""
+    found = {id(each): each for each in arguments.inplace_buffers.values() if hasattr(each, "other_names")}
+    yield from found.values()
+
+
+def buffers_of(arguments: Any, lowered: Any) -> Iterator[KernelBuffer]:
+    """What a kernel's pointers point to; not those of which this cannot be told."""
+    own = {**arguments.input_buffers, **arguments.output_buffers}
+    pointers = {name: pointer for name, pointer in own.items() if name not in arguments.inplace_buffers}
+    pointers |= {each.other_names[-1]: each.inner_name for each in _changed(arguments)}
+    names = sizes_taken(arguments)
+    for name, pointer in pointers.items():
+        known = lowered.name_to_buffer.get(name, lowered.graph_inputs.get(name))
+        if known is not None and isinstance(pointer, str):
+            with suppress(NotImplementedError, AttributeError):  # torch's way to say that something is no tensor
+                sizes, strides = (printed(each, names) for each in (known.get_size(), known.get_stride()))
+                yield KernelBuffer(pointer, str(known.get_dtype()).removeprefix("torch."), sizes, strides)
 
 
 def described(node: Node) -> GraphNode:

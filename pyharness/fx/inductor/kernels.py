@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from pyharness.fx.inductor import marks
-from pyharness.fx.inductor.graphs import bytes_of, described, kind_of, nodes_of
+from pyharness.fx.inductor.graphs import buffers_of, bytes_of, described, kind_of, nodes_of
 from pyharness.fx.inductor.loading import lowered as tell
 from pyharness.fx.inductor.loops import loops_around, shown, vector_lanes
 from pyharness.fx.inductor.private import replaced
@@ -102,7 +102,8 @@ class Kernels:
             computed = nodes_of(nodes, lowered)
             graph.nodes.update({node.name: node for node in computed})
             given = named.get("kernel_args") or (args[0] if args else scheduling.kernel_group.args)
-            use = KernelUse(tuple(node.name for node in computed), rows, bytes_of(given, lowered))
+            names = tuple(node.name for node in computed)
+            use = KernelUse(names, rows, bytes_of(given, lowered), tuple(buffers_of(given, lowered)))
             graph.uses.setdefault(name, []).append((plain, use))
         return name
 

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
 _LOOP = re.compile(r"\s*for ?\((?:int64_t|long) (\w+) ?=")
 
@@ -27,17 +27,31 @@ def loops_around(lines: Sequence[str]) -> list[tuple[str, ...]]:
 
 def shown(index: Sequence[Any], kernel: Any, loops: tuple[str, ...]) -> tuple[str, ...]:
     """An element's index as Python over the variables that are there."""
-    from torch._inductor.codegen.common import PythonPrinter
-    from torch._inductor.utils import sympy_index_symbol, sympy_subs
+    from torch._inductor.utils import sympy_index_symbol
 
-    names = {old: sympy_index_symbol(str(new)) for old, new in kernel.args.sizevars.items()}
+    names = sizes_taken(kernel.args)
     for each in kernel.itervars:
         if f"{each}_tail" in loops:
             names[each] = sympy_index_symbol(f"{each}_tail")
         elif f"{each}_inner" in loops:
             names[each] = each + sympy_index_symbol(f"{each}_inner")
+    return printed(index, names)
+
+
+def sizes_taken(arguments: Any) -> dict[Any, Any]:
+    """The sizes that a kernel takes, as it calls them."""
+    from torch._inductor.utils import sympy_index_symbol
+
+    return {old: sympy_index_symbol(str(new)) for old, new in arguments.sizevars.items()}
+
+
+def printed(values: Iterable[Any], names: dict[Any, Any]) -> tuple[str, ...]:
+    """Numbers and terms of torch's as Python, with other names for some symbols."""
+    from torch._inductor.codegen.common import PythonPrinter
+    from torch._inductor.utils import sympy_subs
+
     printer = PythonPrinter()
-    return tuple(printer.doprint(sympy_subs(each, names) if hasattr(each, "free_symbols") else each) for each in index)
+    return tuple(printer.doprint(sympy_subs(each, names) if hasattr(each, "free_symbols") else each) for each in values)
 
 
 def vector_lanes(kernel: Any) -> tuple[tuple[str, str], ...]:

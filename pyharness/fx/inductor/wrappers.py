@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from pyharness.fx.inductor.loading import loaded
+from pyharness.fx.inductor.loading import libraries_loaded, loaded
 from pyharness.fx.inductor.private import replaced
 from pyharness.fx.inductor.statements import OF_TORCH
 from pyharness.model.kernel_files import Kernel, Wrapper, maps_of, remember
@@ -131,6 +131,8 @@ class Wrappers:
             wrapper = Wrapper(path, kernels, maps)
             self._loaded(wrapper)
             loaded(wrapper, module)
+        elif in_cxx:
+            libraries_loaded()
         return module
 
     def _maps(self, text: str) -> KernelMaps | None:

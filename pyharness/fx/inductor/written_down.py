@@ -26,7 +26,7 @@ FILE = "PYHARNESS_KERNEL_LOG"
 _DECLARED = re.compile(r"\s*(?:const )?auto \w+ =")
 _NAME = re.compile(r"\b(?:x\d+\w*|tmp\d+|ks\d+)\b")
 """What an element is counted by."""
-_MOST = 1 << 25
+MOST = 1 << 25
 """Numbers that a copy keeps; beyond them it computes on and writes nothing down."""
 _LOG = r"""
 #include <cstdio>
@@ -77,7 +77,7 @@ struct Opened {
   }
 };
 }
-""".replace("MOST", str(_MOST))
+""".replace("MOST", str(MOST))
 
 
 @dataclass(frozen=True)
@@ -91,6 +91,11 @@ class Rows:
     """``[rows, lanes]``: the numbers, as float64."""
     counts: torch.Tensor
     """``[rows, lanes]``: which of them count."""
+
+    @property
+    def size(self) -> int:
+        """How many numbers of the file they are."""
+        return self.at.numel() + self.lanes.numel() + self.counts.numel()
 
 
 def copy_of(source: str, lines: Sequence[KernelLine]) -> str:

@@ -104,6 +104,11 @@ class Event:
         return next((call.module for call in self.stack if call.module is not None), None)
 
     @property
+    def is_kernel(self) -> bool:
+        """Whether it is a kernel of torch.compile's, also one that there is no map of."""
+        return self.kind == "op" and (bool(self.nodes) or self.name.startswith("cpp_"))
+
+    @property
     def end(self) -> int:
         """``start`` + ``duration``."""
         return self.start + self.duration

@@ -153,7 +153,7 @@ class Inside:
     def _records(self) -> dict[Node, list[_Record]]:
         found: dict[Node, list[_Record]] = {}
         called = self._called
-        copy = compiled_copy(called.wrapper, called.kernel.name, called.kernel.source, self._rows)
+        copy = compiled_copy(called.kernel.source, self._rows)
         with TemporaryDirectory() as folder:
             file = Path(folder) / "variables"
             copy(file, *called.args)
