@@ -18,7 +18,10 @@ if TYPE_CHECKING:
 
 
 class Libraries:
-    """Which of the user's libraries are loaded; ``crashes``: gdb comes with the first, for a crash in it."""
+    """Which of the user's libraries are loaded.
+
+    ``crashes``: gdb comes with the first, for a crash in it; ``expected``: the program is likely to load one.
+    """
 
     def __init__(
         self,
@@ -29,6 +32,7 @@ class Libraries:
         progress: Callable[[str], None],
         *,
         crashes: bool,
+        expected: bool,
     ) -> None:
         self._shell = shell
         self._actions = actions
@@ -36,12 +40,13 @@ class Libraries:
         self._gdb = gdb
         self._progress = progress
         self._crashes = crashes
+        self._expected = expected
         self.paths: list[str] = []
         """The user's, in the order in which they came."""
 
     def expects(self) -> None:
-        """Have gdb get ready beside the program's own start where crashes are wanted: most programs load libraries."""
-        if self._crashes:
+        """Have gdb get ready beside the program's own start, where crashes are wanted and libraries are to come."""
+        if self._crashes and self._expected:
             self._gdb.begin()
 
     def begins(self) -> None:

@@ -32,6 +32,7 @@ from pyharness.host.process_state import has_ended, is_stopped, let_go_on
 from pyharness.host.state import clear_after
 from pyharness.model.errors import DebuggerLostError, HarnessError
 from pyharness.model.evaluation import EVAL_TIMEOUT
+from pyharness.model.text.imported_names import imports_others
 from pyharness.model.transcript import Ended as ProgramEnded
 from pyharness.model.user_code import UserCode
 from pyharness.protocol.agent import AskDebugpy
@@ -92,7 +93,8 @@ class LiveShell(Shell):
         op_stops = OpStops(self, lambda: engine.have(lifetime.executable, added))
         self.breakpoints.tell_ops = op_stops.tell
         told = self._listener
-        self._libraries = Libraries(self, self._actions, told, self._gdb, progress, crashes=crashes)
+        expected = crashes and imports_others(command.file)
+        self._libraries = Libraries(self, self._actions, told, self._gdb, progress, crashes=crashes, expected=expected)
         self._notices = GdbNotices(self, told, self._libraries, op_stops, lambda thread: heard.put(("loaded", thread)))
         self._debugpy = DebugpyEvents(self, told, lifetime, self._actions, self._ends)
         self._messages = ProgramMessages(
