@@ -39,11 +39,12 @@ class GdbNotices:
         listener: Listener,
         libraries: Libraries,
         op_stops: OpStops,
-        refused: Callable[[int], None],
+        holds: Callable[[], None],
     ) -> None:
-        """``refused(thread)``: have a thread go on that has loaded a library with a place that cannot be set."""
+        """``holds()``: a thread has loaded a library with a place that cannot be set; ``go_on`` is called later."""
         self._shell = shell
-        self._refused_at = refused
+        self._holds = holds
+        self._held: int | None = None
         self._listener = listener
         self._libraries = libraries
         self._op_stops = op_stops
@@ -108,9 +109,16 @@ class GdbNotices:
             native.load_symbols()
             self._libraries.read(native)
         except HarnessError:  # is told first; where the session goes on, the program does
-            self._refused_at(thread)
+            self._held = thread
+            self._holds()
             raise
         native.threads.resume(thread)
+
+    def go_on(self) -> None:
+        """Have the thread go on that has loaded a library with a place that could not be set, if there is one."""
+        thread, self._held = self._held, None
+        if thread is not None and self._shell.native:
+            self._shell.native.threads.resume(thread)
 
     def _is_users(self, number: int) -> bool:
         """Whether a breakpoint of gdb's is one of the user's, or stops for one."""

@@ -95,7 +95,7 @@ class LiveShell(Shell):
         told = self._listener
         expected = crashes and imports_others(command.file)
         self._libraries = Libraries(self, self._actions, told, self._gdb, progress, crashes=crashes, expected=expected)
-        self._notices = GdbNotices(self, told, self._libraries, op_stops, lambda thread: heard.put(("loaded", thread)))
+        self._notices = GdbNotices(self, told, self._libraries, op_stops, lambda: heard.put(("loaded", None)))
         self._debugpy = DebugpyEvents(self, told, lifetime, self._actions, self._ends)
         self._messages = ProgramMessages(
             self,
@@ -149,8 +149,7 @@ class LiveShell(Shell):
             case "noted":
                 self.process.answer(Go(), item)
             case "loaded":
-                if self.native:
-                    self.native.threads.resume(item)
+                self._notices.go_on()
             case _:
                 return False
         return True
@@ -220,6 +219,8 @@ class LiveShell(Shell):
         Returns its answer, or ``{}`` where that cannot be waited for.
         """
         focus = self.machine.focus
+        if focus is None:
+            self._notices.go_on()  # it has the GIL; behind the import it waits for us, and passes no breakpoint
         if focus is None or focus.language == "python" or self.native is None:
             return self.python.request_in_time(command, arguments)
         crashed = focus.reason == "signal"  # nothing is called on its thread
