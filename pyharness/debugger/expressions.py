@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import re
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Literal
 
 from pyharness.debugger.merged_stack import python_place
 from pyharness.debugger.native.variables import NativeVariables, NoValueError
 from pyharness.model.conditions.op_names import MENTION
-from pyharness.model.errors import HarnessError
+from pyharness.model.errors import DebuggerLostError, HarnessError
 from pyharness.model.evaluation import checked_text
 from pyharness.model.frozen import frozen
 from pyharness.model.variable import Variable
 from pyharness.protocol.agent import NOT_EVALUATED, Evaluate
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from pyharness.debugger.merged_stack import StackFrame
     from pyharness.debugger.shell import Shell
@@ -106,7 +107,8 @@ def _by_the_program(
     refused: HarnessError | None,
 ) -> Value:
     place = _place(stack, shown)
-    answer = shell.ask_agent(shown.thread, Evaluate(expression.text, *place)) or NOT_EVALUATED
+    with gdb_says_why(refused if refused and is_known(expression.text, refused.message) else None):
+        answer = shell.ask_agent(shown.thread, Evaluate(expression.text, *place)) or NOT_EVALUATED
     if answer.text is not None:
         return Value(Variable("", answer.text), answer.prints)
     problem = f"{answer.prints}{answer.problem}"
@@ -118,6 +120,19 @@ def _by_the_program(
         raise HarnessError(problem)
     said = refused.message.rstrip(".") if refused else ""
     raise HarnessError(f"{said}. In Python: {problem}", f"{_CXX}, or one of Python.")
+
+
+@contextmanager
+def gdb_says_why(refused: HarnessError | None) -> Iterator[None]:
+    """Raise what gdb ``refused`` with where the program cannot be asked, if gdb knows what was named."""
+    try:
+        yield
+    except DebuggerLostError:
+        raise
+    except HarnessError:
+        if refused:
+            raise refused from None
+        raise
 
 
 def is_gdbs_alone(expression: str, said_gdb: str, problem: str) -> bool:

@@ -12,13 +12,14 @@ from pyharness.host.regular_file import read_regular
 from pyharness.host.state import StateError, state_dir, write_private
 from pyharness.model.frozen import frozen
 from pyharness.model.kernel_map import KernelMaps, digest_of, load
-from pyharness.model.kernel_text import defined_in
+from pyharness.model.kernel_text import defined_in, parameters
 from pyharness.model.text.json_lines import parsed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from pyharness.model.kernel_map import KernelLine, KernelMap
+    from pyharness.model.kernel_text import Parameter
 
 _FOLDER = "kernels"
 _CALLERS = ".callers.json"
@@ -43,6 +44,11 @@ class Kernel:
     """The part of the file that was generated for it, where a map counts lines from 1."""
     before: int = 0
     """Lines of the file before that part."""
+
+    @property
+    def parameters(self) -> tuple[Parameter, ...]:
+        """What it takes, in order."""
+        return parameters(self.source, self.name) or parameters(self.source)
 
 
 @frozen

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 from functools import lru_cache
-from itertools import takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -55,9 +54,9 @@ def named(frames: Sequence[Frame]) -> list[Frame]:
 def _kernel_around(frames: Sequence[Frame]) -> str:
     """The kernel's function that the first of ``frames`` is in; a masked load is a function of its own within it.
 
-    Empty for a frame that is in no kernel.
+    So is what a template has run in parallel, which torch's own code calls. Empty for a frame that is in no kernel.
     """
-    within = takewhile(lambda each: each.file == frames[0].file, frames)
+    within = (each for each in frames if each.file == frames[0].file)
     return next((each.function for each in within if _FUNCTION.match(each.function)), "")
 
 
@@ -130,8 +129,10 @@ def _named(frame: Frame, kernel: str, caller: Frame | None) -> Frame:
     known = _of_caller(file, kernel, caller) if kernel else []
     if not known:
         return frame
-    name = known[0][1].name if frame.function == kernel else f"{known[0][1].name}::{_FUNCTION_WITHIN}"
-    places = {_place(maps, line) for maps, kernel in known for line in _lines(kernel, frame, caller)}
+    name = known[0][1].name
+    if frame.function != kernel:  # one of a template's own has a name
+        name = f"{name}::{_FUNCTION_WITHIN}" if _FUNCTION_WITHIN in frame.function else frame.function
+    places = {_place(maps, node) for maps, kernel in known for node in _nodes(kernel, frame, caller)}
     return replace(frame, function=name, fx=places.pop() if len(places) == 1 else None)
 
 
@@ -178,8 +179,14 @@ def _uses(kernel: KernelMap, caller: Frame | None) -> tuple[KernelUse, ...]:
     return uses
 
 
-def _place(maps: KernelMaps, line: KernelLine) -> FxPlace:
-    return next(node.place for node in maps.nodes if node.name == line.node)
+def _nodes(kernel: KernelMap, frame: Frame, caller: Frame | None) -> set[str]:
+    """What the frame's line works for: in a template the template's node, where nothing finer is known."""
+    found = {line.node for line in _lines(kernel, frame, caller)}
+    return found or {use.template for use in _uses(kernel, caller) if use.template}
+
+
+def _place(maps: KernelMaps, name: str) -> FxPlace:
+    return next(node.place for node in maps.nodes if node.name == name)
 
 
 def _known(file: str) -> tuple[tuple[str, KernelMaps, KernelMap], ...]:

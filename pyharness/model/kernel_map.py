@@ -10,7 +10,7 @@ from pyharness.model.frames import FxPlace
 from pyharness.model.frozen import frozen
 from pyharness.model.text.json_lines import parsed
 
-VERSION = 3
+VERSION = 4
 """Version of the file that ``KernelMaps`` is kept in."""
 
 GraphKind = Literal["forward", "backward", "inference"]
@@ -95,6 +95,8 @@ class KernelUse:
     """Size of all tensors that the kernel reads and writes; ``None`` where their shapes are not known."""
     buffers: tuple[KernelBuffer, ...] = ()
     """What its pointers point to, as far as it is known."""
+    template: str | None = None
+    """The node that a template of torch's computes, such as a matrix product: its lines are of no other."""
 
 
 @frozen
@@ -165,7 +167,7 @@ def _load_node(data: dict[str, Any]) -> GraphNode:
 
 def _dump_use(use: KernelUse) -> dict[str, Any]:
     lines, buffers = [_dump_line(each) for each in use.lines], [vars(each) for each in use.buffers]
-    return {"nodes": use.nodes, "bytes": use.bytes, "lines": lines, "buffers": buffers}
+    return {"nodes": use.nodes, "bytes": use.bytes, "lines": lines, "buffers": buffers, "template": use.template}
 
 
 def _dump_line(line: KernelLine) -> dict[str, Any]:
@@ -176,7 +178,8 @@ def _dump_line(line: KernelLine) -> dict[str, Any]:
 
 def _load_use(data: dict[str, Any]) -> KernelUse:
     buffers = (KernelBuffer(**{**each, **_tuples(each)}) for each in data["buffers"])
-    return KernelUse(tuple(data["nodes"]), tuple(map(_load_line, data["lines"])), data["bytes"], tuple(buffers))
+    lines = tuple(map(_load_line, data["lines"]))
+    return KernelUse(tuple(data["nodes"]), lines, data["bytes"], tuple(buffers), data["template"])
 
 
 def _tuples(buffer: dict[str, Any]) -> dict[str, tuple[str, ...]]:

@@ -59,6 +59,11 @@ class Parameter:
         return self.type.endswith("*")
 
     @property
+    def is_written(self) -> bool:
+        """Whether the kernel writes to what it points to."""
+        return self.is_buffer and not self.type.startswith("const")
+
+    @property
     def is_integer(self) -> bool:
         """Whether it is passed as whole numbers are, which a pointer is."""
         return self.is_buffer or "int" in self.type or "long" in self.type
@@ -115,6 +120,12 @@ def parameters(text: str, name: str = _OF_PYTHON) -> tuple[Parameter, ...]:
     return tuple(Parameter(match["type"].strip(), match["name"]) for match in matches if match)
 
 
+def head_of(text: str) -> int:
+    """The line of a kernel's text that its parameters end in; a template has functions of its own before it."""
+    found = _SIGNATURE.search(text)
+    return text.count("\n", 0, found.end()) + 1 if found else 0
+
+
 def for_python(text: str) -> tuple[str, int]:
     """A kernel's text as that of one that Python calls, and how many lines it has before the given ones."""
     found = _SIGNATURE.match(text)
@@ -128,7 +139,7 @@ def is_written_first(text: str, pointer: str) -> bool:
 
     A buffer that takes the place of another within the kernel has a second name, by which it is read or written, too.
     """
-    lines = text.partition("{")[2].split("\n")
+    lines = text.split("\n")[head_of(text) :]
     named = [found for found in map(_ALIAS.match, lines) if found and found[2] == pointer]
     names = "|".join([pointer, *(found[1] for found in named)])
     uses = (line for line in lines if not _ALIAS.match(line) and re.search(rf"\b(?:{names})\b", line))

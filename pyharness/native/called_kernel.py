@@ -7,7 +7,7 @@ import re
 import sys
 from typing import TYPE_CHECKING, Any
 
-from pyharness.model.kernel_text import computed, is_written_first, parameters
+from pyharness.model.kernel_text import computed, is_written_first
 from pyharness.native.chains import calls_from
 
 if TYPE_CHECKING:
@@ -35,12 +35,13 @@ class CalledKernel:
         """What called, where that is C++."""
         self.line = site.line if site else 0
         tensors = {name: each for name, each in args.items() if hasattr(each, "data_ptr")}
-        self.outputs = {name: each for name, each in tensors.items() if "out_ptr" in name}
+        written_to = {each.name for each in kernel.parameters if each.is_written}
+        self.outputs = {name: each for name, each in tensors.items() if name in written_to}
         written = {each.untyped_storage().data_ptr() for each in self.outputs.values()}
         self.inputs = {
             name: each.detach().clone() if each.untyped_storage().data_ptr() in written else each
             for name, each in tensors.items()
-            if name.startswith("in_") and not is_written_first(kernel.source, name)
+            if (name.startswith("in_") or name not in written_to) and not is_written_first(kernel.source, name)
         }
 
     def use(self, text: str) -> KernelUse | None:
@@ -63,7 +64,7 @@ class Taker:
 
     def __init__(self, library: KernelLibrary, kernel: Kernel) -> None:
         self.kernel = kernel
-        self.parameters = parameters(kernel.source, kernel.name)
+        self.parameters = kernel.parameters
         self._library = library
         self._callers: dict[int, tuple[Site, Wrapper, tuple[KernelBuffer, ...]] | None] = {}
         """By the address behind a call: where it is, and what it passes."""

@@ -12,7 +12,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pyharness.model.kernel_text import for_python, parameters
+from pyharness.model.kernel_text import for_python
 from pyharness.model.results.finding import CheckedTensor, Finding, KernelPlace, ValueStatistics
 from pyharness.model.results.trace import TensorInfo
 from pyharness.native import raw_finding
@@ -80,7 +80,7 @@ class KernelSearch:
         return int(self._engine.value_kinds(tensor, self._kinds, self._limit))
 
     def _around(self, wrapper: Wrapper, kernel: Kernel, function: Callable[..., Any]) -> Callable[..., Any]:
-        names = [each.name for each in parameters(kernel.source)]
+        names = [each.name for each in kernel.parameters]
 
         def call(*args: Any) -> Any:
             if not self._searches:

@@ -35,7 +35,7 @@ def test_rows_are_those_of_readelf(flags):
     known = set(rows_by_readelf(path))
     assert len(known) > 50
     ours = set()
-    for sequence in line_table(open_elf(str(path)))._sequences:
+    for sequence in line_table(open_elf(str(path))).sequences:
         rows = [sequence.row(index) for index in range(len(sequence.addresses) - 1)]
         ours |= {(row.address, Path(row.file).name, row.line) for row in rows}
     assert {row for row in ours if row[2]} == known
@@ -43,7 +43,7 @@ def test_rows_are_those_of_readelf(flags):
 
 def test_files_are_absolute():
     table = line_table(open_elf(str(native_build.library())))
-    names = {name for sequence in table._sequences for name in sequence.names}
+    names = {name for sequence in table.sequences for name in sequence.names}
     assert str(native_build.SOURCE) in names
     assert all(name.startswith("/") for name in names)
 
@@ -63,7 +63,7 @@ def test_a_damaged_table_ends_where_the_damage_is(tmp_path):
     section = open_elf(str(native_build.library())).sections[".debug_line"]
     data[section.offset + 10 : section.offset + 60] = b"\xff" * 50
     path.write_bytes(data)
-    assert line_table(open_elf(str(path)))._sequences == []
+    assert line_table(open_elf(str(path))).sequences == []
 
 
 def line_of(text):

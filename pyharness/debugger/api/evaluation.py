@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pyharness.debugger.expressions import Expression, is_gdbs_alone, is_known, is_pythons_alone
+from pyharness.debugger.expressions import Expression, gdb_says_why, is_gdbs_alone, is_known, is_pythons_alone
 from pyharness.debugger.merged_stack import merged_stack, python_place
 from pyharness.debugger.python.asking import with_prints
 from pyharness.debugger.python.dap_client import RequestError
@@ -36,7 +36,8 @@ def text_of(shell: Shell, stop: Stop, typed: str, level: int) -> str:
                 raise
             said_gdb = str(error)
     place = _python_place(shell, stop.thread, level) if level else ("", 0, 0)
-    answer = shell.ask_agent(stop.thread, Evaluate(wanted.text, *place)) or NOT_EVALUATED
+    with gdb_says_why(_refused(wanted.text, said_gdb)):
+        answer = shell.ask_agent(stop.thread, Evaluate(wanted.text, *place)) or NOT_EVALUATED
     if answer.text is None:
         problem = f"{answer.prints}{answer.problem}"
         if wanted.language == "python":
@@ -53,12 +54,24 @@ def _python_place(shell: Shell, thread: int, level: int) -> tuple[str, int, int]
 
 def _unknown(expression: str, said_gdb: str, raised: str, problem: str) -> HarnessError:
     """The error of an expression without a value; gdb may know what it names, and not what it does with it."""
-    message, _, remedy = said_gdb.partition("\n")
-    known = f"gdb has no value for {expression!r}: {message}"
-    if is_gdbs_alone(expression, message, raised):
-        return HarnessError(message if expression in message else known, remedy)
+    message = said_gdb.partition("\n")[0]
+    refused = _refused(expression, said_gdb)
+    if refused and is_gdbs_alone(expression, message, raised):
+        return refused
     if is_pythons_alone(expression, message, raised):
         return RequestError(problem)
-    if message and is_known(expression, message):
-        return HarnessError(known, f"In Python: {problem}")
+    if refused:
+        return HarnessError(_no_value(expression, message), f"In Python: {problem}")
     return HarnessError(f"{expression!r} is known neither to gdb nor to Python here.", problem)
+
+
+def _refused(expression: str, said_gdb: str) -> HarnessError | None:
+    """What gdb says of an expression of which it knows what it names."""
+    message, _, remedy = said_gdb.partition("\n")
+    if not is_known(expression, message):
+        return None
+    return HarnessError(message if expression in message else _no_value(expression, message), remedy)
+
+
+def _no_value(expression: str, message: str) -> str:
+    return f"gdb has no value for {expression!r}: {message}"

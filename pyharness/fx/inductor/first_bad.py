@@ -17,7 +17,7 @@ from pyharness.fx.inductor.compiling import compiled_copy
 from pyharness.fx.inductor.written_down import MOST, element_of, is_counted, read
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     import torch
 
@@ -28,10 +28,8 @@ if TYPE_CHECKING:
 
 _ASSIGNED = re.compile(r"\s*(?P<declared>(?:const )?(?:auto|float|double|at::\S+) )?(?P<name>tmp\w+) = (?P<value>.*)")
 _VARIABLE = re.compile(r"\btmp\w+")
-_POINTER = re.compile(r"\b(?:in_out_ptr|in_ptr|out_ptr)\d+\b")
 _ALIAS = re.compile(r"^ *auto (out_ptr\d+) = (in_out_ptr\d+);", re.MULTILINE)
 """Both names are of one buffer: the kernel reads and writes it by either."""
-_STORED = re.compile(r"\s*(?:(?P<variable>tmp\w+)\.store\()?(?P<pointer>(?:in_)?out_ptr\d+)\b")
 _TRANSPOSED = re.compile(r"\s*transpose_mxn<")
 _NAMED = {"nan": re.compile(r"::(?:quiet|signaling)_NaN\(\)"), "inf": re.compile(r"::infinity\(\)")}
 
@@ -95,8 +93,8 @@ class Look:
         """Variables of a block that did not run: where sizes are known at the call, a vector's may have too few."""
         for number, text in enumerate(self.source.split("\n"), 1):
             row = by_line.get(number)
-            stored, assigned = _STORED.match(text), _ASSIGNED.match(text)
-            given, names = self._given(text, known, assigned, stored)
+            stored, assigned = self._stored.match(text), _ASSIGNED.match(text)
+            given, names = self._given(text, known, kept, assigned, stored)
             if assigned and row is not None:
                 self._note_reach(row, unreached)
             if row is not None and stored and not unreached.intersection(names):
@@ -126,12 +124,26 @@ class Look:
             (unreached.discard if row.line in self._rows else unreached.add)(row.variable)
 
     @cached_property
+    def _pointer(self) -> re.Pattern[str]:
+        """Any of the kernel's pointers, by each of its names."""
+        return re.compile(rf"\b(?:{'|'.join(self._names([*self.read, *self.written]))})\b")
+
+    @cached_property
+    def _stored(self) -> re.Pattern[str]:
+        """The beginning of a line that stores to one."""
+        names = "|".join(self._names(self.written))
+        return re.compile(rf"\s*(?:(?P<variable>tmp\w+)\.store\()?(?P<pointer>{names})\b")
+
+    def _names(self, parameters: Iterable[str]) -> list[str]:
+        return [*dict.fromkeys(parameters), *(name for name, _ in _ALIAS.findall(self.source))]
+
+    @cached_property
     def _is_whole(self) -> bool:
         return sum(each.size for rows in self._rows.values() for each in rows) < MOST
 
     def _kept_nodes(self) -> dict[str, str]:
         """By pointer: the node whose value its buffer has at the end; inductor reuses buffers within a kernel."""
-        stores = ((row, _STORED.match(self.source.split("\n")[row.line - 1])) for row in self.lines)
+        stores = ((row, self._stored.match(self.source.split("\n")[row.line - 1])) for row in self.lines)
         return {self._buffer(stored["pointer"]): row.node for row, stored in sorted(stores, key=_line_of) if stored}
 
     def _buffer(self, name: str) -> str:
@@ -143,7 +155,9 @@ class Look:
         """The kinds of what a line has stored that has another in its place at the end: of whoever loads it next."""
         texts = self.source.split("\n")
         called = {pointer, *(name for name, of in _ALIAS.findall(self.source) if of == pointer)}
-        loads = (n for n in sorted(self._rows) if n > number and called.intersection(_POINTER.findall(texts[n - 1])))
+        loads = (
+            n for n in sorted(self._rows) if n > number and called.intersection(self._pointer.findall(texts[n - 1]))
+        )
         return next(map(self._kinds_at, loads), 0)
 
     def names(self, kinds: int) -> bool:
@@ -151,7 +165,12 @@ class Look:
         return not kinds & ~self._named_in(self.source)
 
     def _given(
-        self, text: str, known: Mapping[str, int], assigned: re.Match[str] | None, stored: re.Match[str] | None
+        self,
+        text: str,
+        known: Mapping[str, int],
+        kept: Mapping[str, str],
+        assigned: re.Match[str] | None,
+        stored: re.Match[str] | None,
     ) -> tuple[int, list[str]]:
         """The kinds of what a line computes with, and its variables."""
         value = assigned["value"] if assigned else text[stored.end("pointer") :] if stored else text
@@ -159,8 +178,9 @@ class Look:
         found = self._named_in(value)
         for name in names:
             found |= known.get(name, 0)
-        for pointer in () if stored else _POINTER.findall(value):
-            tensor = self.read.get(pointer, self.written.get(pointer))
+        for pointer in () if stored else self._pointer.findall(value):
+            own = self.written.get(pointer) if pointer in kept else None  # else a template's product, which it makes
+            tensor = self.read.get(pointer, own)
             found |= self.kinds_of(tensor) if tensor is not None else 0
         return found, names
 

@@ -11,7 +11,7 @@ from pyharness.fx.inductor.loops import printed, sizes_taken
 from pyharness.model.kernel_map import GraphNode, KernelBuffer
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Container, Iterable, Iterator
 
     from torch.fx import Node
 
@@ -25,12 +25,27 @@ def kind_of(lowered: Any) -> GraphKind:
     return "inference" if lowered.is_inference else "forward"
 
 
-def nodes_of(scheduled: Iterable[Any], lowered: Any) -> tuple[Node, ...]:
-    """The nodes of the graph that nodes of the scheduler compute, in the graph's order."""
-    origins = [node for each in scheduled for node in getattr(each.node, "origins", ()) or ()]
-    wanted = {node for node in origins if node.op == "call_function"}
+def nodes_of(scheduled: Iterable[Any], lowered: Any, earlier: Container[str] = ()) -> tuple[Node, ...]:
+    """The nodes of the graph that nodes of the scheduler compute, in the graph's order.
+
+    With a template, all that its inputs came from is said to be its own: what ``earlier`` kernels compute is not.
+    """
+    parts = tuple(scheduled)
+    others = earlier if any(map(_is_template, parts)) else ()
+    origins = [node for each in parts for node in getattr(each.node, "origins", ()) or ()]
+    wanted = {node for node in origins if node.op == "call_function" and node.name not in others}
     ordered = [node for node in lowered.graph.nodes if node in wanted]
     return (*ordered, *sorted(wanted.difference(ordered), key=lambda node: node.name))
+
+
+def template_of(scheduled: Iterable[Any], lowered: Any, earlier: Container[str]) -> str | None:
+    """The node that a template among them computes; ``None`` where there is none."""
+    own = [node for each in scheduled if _is_template(each) for node in nodes_of([each], lowered, earlier)]
+    return own[-1].name if own else None
+
+
+def _is_template(scheduled: Any) -> bool:
+    return bool(getattr(scheduled, "is_template", bool)())
 
 
 def bytes_of(arguments: Any, lowered: Any) -> int | None:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from pyharness.fx.inductor import marks
-from pyharness.fx.inductor.graphs import buffers_of, bytes_of, described, kind_of, nodes_of
+from pyharness.fx.inductor.graphs import buffers_of, bytes_of, described, kind_of, nodes_of, template_of
 from pyharness.fx.inductor.loading import lowered as tell
 from pyharness.fx.inductor.loops import loops_around, shown, vector_lanes
 from pyharness.fx.inductor.private import replaced
@@ -61,6 +61,10 @@ class _Graph:
     uses: dict[str, list[tuple[str, KernelUse]]] = field(default_factory=dict)
     """Text and use of each kernel, by its name."""
 
+    def computed(self) -> set[str]:
+        """The nodes of the kernels so far."""
+        return {node for uses in self.uses.values() for _, use in uses for node in use.nodes}
+
 
 class Kernels:
     """Follows kernels until their graph is code."""
@@ -99,11 +103,13 @@ class Kernels:
         with self._safely(f"the kernel {name}"):
             rows = tuple(self._rows(graph, text, plain))
             lowered = self._private.virtualized.V.graph
-            computed = nodes_of(nodes, lowered)
+            earlier, parts = graph.computed(), tuple(nodes)
+            computed = nodes_of(parts, lowered, earlier)
             graph.nodes.update({node.name: node for node in computed})
             given = named.get("kernel_args") or (args[0] if args else scheduling.kernel_group.args)
             names = tuple(node.name for node in computed)
-            use = KernelUse(names, rows, bytes_of(given, lowered), tuple(buffers_of(given, lowered)))
+            buffers, template = tuple(buffers_of(given, lowered)), template_of(parts, lowered, earlier)
+            use = KernelUse(names, rows, bytes_of(given, lowered), buffers, template)
             graph.uses.setdefault(name, []).append((plain, use))
         return name
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from pyharness.model.kernel_text import computed
+from pyharness.model.kernel_text import computed, head_of, names_in
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -24,8 +24,6 @@ if TYPE_CHECKING:
 FILE = "PYHARNESS_KERNEL_LOG"
 """The variable of the environment that names the file."""
 _DECLARED = re.compile(r"\s*(?:const )?auto \w+ =")
-_NAME = re.compile(r"\b(?:x\d+\w*|tmp\d+|ks\d+)\b")
-"""What an element is counted by."""
 MOST = 1 << 25
 """Numbers that a copy keeps; beyond them it computes on and writes nothing down."""
 _LOG = r"""
@@ -105,12 +103,13 @@ def copy_of(source: str, lines: Sequence[KernelLine]) -> str:
     out: list[str] = []
     after: KernelLine | None = None
     included = begun = False
+    head = head_of(source)
     for number, text in enumerate(texts, 1):
         out.append(text)
         if text.startswith("#include") and not included:
             included = True
             out.append(_LOG)
-        if text == "{" and not begun:
+        if text == "{" and not begun and number > head:  # a template has functions before
             begun = True
             out.append("    pyharness_log::Opened pyharness_opened;")
         row = by_line.get(number)
@@ -124,7 +123,7 @@ def copy_of(source: str, lines: Sequence[KernelLine]) -> str:
 
 def counted_by(row: KernelLine) -> list[str]:
     """The variables that the elements of a row are counted by; an index that was loaded may be a vector itself."""
-    found = dict.fromkeys(name for held in row.holds for each in held.element for name in _NAME.findall(each))
+    found = dict.fromkeys(name for held in row.holds for each in held.element for name in names_in(each))
     return [name for name in found if not name.startswith("tmp")]
 
 

@@ -6,6 +6,7 @@ from torch's headers. The debug information says which line of the kernel each w
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
@@ -61,19 +62,18 @@ def _addresses(elf: Elf, entry: int, file: str, lines: frozenset[int]) -> frozen
         return frozenset()
 
 
-def _own(elf: Elf, entry: int, file: str, lines: frozenset[int]) -> Iterator[int]:
+def _own(elf: Elf, entry: int, file: str, lines: frozenset[int]) -> list[int]:
     """Where the line table has a line of the kernel itself."""
-    sequence = line_table(elf).sequence_at(entry)
     symbol = elf.symbol_tables[0].starting_at(entry) if elf.symbol_tables else None
-    if sequence is None or symbol is None:
-        return
-    for index in range(sequence.at(entry), len(sequence.addresses) - 1):
-        address = sequence.addresses[index]
-        if address >= entry + symbol.size:
-            return
-        row = sequence.row(index)
-        if address != sequence.addresses[index + 1] and row.line in lines and row.file == file:
-            yield address
+    found = _rows(elf, file, lines)
+    return found[bisect_left(found, entry) : bisect_left(found, entry + symbol.size)] if symbol else []
+
+
+@lru_cache(maxsize=64)
+def _rows(elf: Elf, file: str, lines: frozenset[int]) -> list[int]:
+    """Where some code of the library begins that belongs to one of the lines, in order."""
+    rows = (row for sequence in line_table(elf).sequences for row in sequence.rows())
+    return sorted(row.address for row in rows if row.line in lines and row.file == file)
 
 
 def _inlined(elf: Elf, entry: int, lines: frozenset[int]) -> Iterator[int]:

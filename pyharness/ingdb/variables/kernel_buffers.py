@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
+from math import prod
 from typing import TYPE_CHECKING
 
 from pyharness.ingdb.functions.kernel_build import OPTIMIZED
@@ -13,7 +15,8 @@ from pyharness.ingdb.variables.python import python_item
 from pyharness.ingdb.variables.tensor import tensor_item
 from pyharness.model.frozen import frozen
 from pyharness.model.kernel_frames import text_of
-from pyharness.model.kernel_text import passed, passed_in_cxx
+from pyharness.model.kernel_text import computed, passed, passed_in_cxx
+from pyharness.model.tensors.tensor import TensorInfo
 from pyharness.model.variable import Variable
 from pyharness.reading.process.memory import UnreadableError
 
@@ -23,7 +26,7 @@ if TYPE_CHECKING:
     import gdb
 
     from pyharness.ingdb.variables.kernel_frame import KernelFrame
-    from pyharness.model.tensors.tensor import TensorInfo
+    from pyharness.model.kernel_text import Parameter
 
 _ELSEWHERE = (
     "<not known here: this thread of OpenMP's has no Python on its stack. Select the thread that called the kernel.>"
@@ -56,8 +59,12 @@ def arguments(kernel: KernelFrame) -> tuple[Passed, ...]:
 
 def buffers(kernel: KernelFrame) -> Iterator[Item]:
     """Each argument of the kernel with its tensor or number."""
-    for argument in arguments(kernel):
+    given = arguments(kernel)
+    for argument in given:
         yield _item(kernel, argument)
+    for parameter in () if given else kernel.parameters:
+        if item := _by_map(kernel, parameter):
+            yield item
 
 
 def buffer_named(kernel: KernelFrame, name: str) -> Item | None:
@@ -65,14 +72,33 @@ def buffer_named(kernel: KernelFrame, name: str) -> Item | None:
     for argument in arguments(kernel):
         if name in {argument.parameter, argument.name}:
             return _item(kernel, argument)
-    if kernel.wrapper is None and any(each.is_buffer and each.name == name for each in kernel.parameters):
-        return Item(Variable(name, _ELSEWHERE)) if kernel.is_optimized else None
+    parameter = next((each for each in kernel.parameters if each.is_buffer and each.name == name), None)
+    if kernel.wrapper is None and parameter:
+        return Item(Variable(name, _ELSEWHERE)) if kernel.is_optimized else _by_map(kernel, parameter)
     return None
+
+
+def _by_map(kernel: KernelFrame, parameter: Parameter) -> Item | None:
+    """What a pointer points to, as the kernel's map has it; ``None`` where it, or the pointer, is not known."""
+    layouts = {each for here in kernel.standings for each in here.use.buffers if each.name == parameter.name}
+    pointer = kernel.value(parameter.name)
+    if len(layouts) != 1 or pointer is None:
+        return None
+    (layout,) = layouts
+    try:
+        sizes, strides = (
+            tuple(int(computed(each, partial(number_named, kernel))) for each in of)
+            for of in (layout.shape, layout.strides)
+        )
+    except ValueError:
+        return None
+    info = TensorInfo(0, dtype=layout.dtype, sizes=sizes, strides=strides, numel=prod(sizes), data=int(pointer))
+    return tensor_item(parameter.name, info, parameter.type)
 
 
 def number_named(kernel: KernelFrame, name: str) -> int:
     """A size that is passed to the kernel, as the wrapper has it; ``ValueError`` where it has none."""
-    if kernel.cxx_caller:
+    if kernel.cxx_caller or kernel.wrapper is None:
         if (value := kernel.value(name)) is None:
             raise ValueError(f"{name} is not known")
         return int(value)

@@ -53,9 +53,15 @@ class KernelFrame:
 
     @cached_property
     def function(self) -> str:
-        """What its file calls the kernel; a masked load is a function of its own within it."""
-        names = (name_in_cxx(frame.name() or "") for frame in self._around())
-        return next(filter(None, names), _OF_PYTHON)
+        """What its file calls the kernel; a masked load, or what runs in parallel, is a function of its own within."""
+        frame: gdb.Frame | None = self.frame
+        for _ in range(_NEAR):
+            if frame is None:
+                break
+            if _file(frame) == self.file and (name := name_in_cxx(frame.name() or "")):
+                return name
+            frame = frame.older()
+        return _OF_PYTHON
 
     @cached_property
     def wrapper(self) -> Frame | None:

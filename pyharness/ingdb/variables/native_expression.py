@@ -72,14 +72,22 @@ def _found(expression: str) -> gdb.Value | Item:
     """What C++ makes of it, or a part of a tensor, of which C++ may know no more than its name."""
     asked = tensor_parts.split(expression)
     several = asked is not None and len(asked.indices) > 1  # C++ has a comma operator there: the last would be taken
-    if asked and several and (item := _part_of_cxx(expression, asked)):
+    if asked and several and (item := _part(expression, asked)):
         return item
     try:
         return _value(expression)
     except gdb.error:
-        if asked and not several and (item := _part_of_cxx(expression, asked)):
+        if asked and not several and (item := _part(expression, asked)):
             return item
         raise
+
+
+def _part(expression: str, asked: PartOf) -> Item | None:
+    """A part of a tensor: of a kernel's buffer, which is a pointer in C++, or of one of C++."""
+    whole = kernel_item(asked.base, gdb.selected_frame())
+    if whole is not None and tensor_parts.has_parts(whole):
+        return tensor_parts.part(whole, asked, expression, _number)
+    return _part_of_cxx(expression, asked)
 
 
 def _part_of_cxx(expression: str, asked: PartOf) -> Item | None:

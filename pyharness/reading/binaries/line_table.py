@@ -49,20 +49,27 @@ class Sequence:
         name = self.names[file] if file < len(self.names) else ""
         return Line(self.addresses[index], name, self.lines[index])
 
+    def rows(self) -> Iterator[Line]:
+        """Those that have code, up to the next row."""
+        for index in range(len(self.addresses) - 1):
+            if self.addresses[index] != self.addresses[index + 1]:
+                yield self.row(index)
+
 
 class LineTable:
     """All sequences of a file, found by address."""
 
     def __init__(self, sequences: list[Sequence]) -> None:
-        self._sequences = sorted(sequences, key=lambda sequence: sequence.addresses[0])
-        self._starts = [sequence.addresses[0] for sequence in self._sequences]
+        self.sequences = sorted(sequences, key=lambda sequence: sequence.addresses[0])
+        """In order of address."""
+        self._starts = [sequence.addresses[0] for sequence in self.sequences]
 
     def sequence_at(self, address: int) -> Sequence | None:
         """The sequence that covers ``address``."""
         index = bisect_right(self._starts, address) - 1
-        if index < 0 or address >= self._sequences[index].addresses[-1]:
+        if index < 0 or address >= self.sequences[index].addresses[-1]:
             return None
-        return self._sequences[index]
+        return self.sequences[index]
 
 
 def line_table(elf: Elf) -> LineTable:

@@ -75,8 +75,21 @@ def _functions(unit: Unit, address: int) -> list[Entry]:
     found = _below(unit, unit.root, address)
     if found:
         return found
-    nested = [entry for entry in unit.coded(_FUNCTION) if _covers(unit, entry, address)]  # as a lambda's is
-    return [nested[-1], *_below(unit, nested[-1], address)] if nested else []
+    nested = _function_at(unit, address)  # as a lambda's is
+    return [nested, *_below(unit, nested, address)] if nested else []
+
+
+def _function_at(unit: Unit, address: int) -> Entry | None:
+    """The function that an address is in, at whatever depth it is described."""
+    found = (entry for low, high, entry in _coded(unit.source, unit.offset) if low <= address < high)
+    return next(found, None)
+
+
+@lru_cache(maxsize=32)
+def _coded(source: Elf, offset: int) -> list[tuple[int, int, Entry]]:
+    """The ranges of all functions of a unit, the one that is described last first."""
+    unit = Unit(source, offset)
+    return [(low, high, each) for each in unit.coded(_FUNCTION) for low, high in unit.ranges(each)][::-1]
 
 
 def _below(unit: Unit, parent: Entry, address: int) -> list[Entry]:
@@ -90,7 +103,7 @@ def _below(unit: Unit, parent: Entry, address: int) -> list[Entry]:
 
 def inlined_calls(unit: Unit, address: int) -> Iterator[tuple[int, list[int]]]:
     """Each line of the function at an address into which code is inlined, and where the parts of that code begin."""
-    function = next((each for each in _functions(unit, address) if each.tag == _FUNCTION), None)
+    function = _function_at(unit, address)
     blocks = [function] if function else []
     while blocks:
         for child in unit.children(blocks.pop()):
