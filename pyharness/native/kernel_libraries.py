@@ -51,7 +51,9 @@ class Site:
     def call(self, stack: Sequence[Call]) -> Call:
         """The frame of the wrapper, which Python does not see, upon ``stack``, which called it."""
         path, result = stack[0].module if stack else None, self.nodes[-1] if self.nodes else None
-        module = ".".join(part for part in (path, result.module if result else None) if part) or path
+        module = path
+        if result and result.module is not None:
+            module = ".".join(part for part in (path, result.module) if part)
         return Call(self.file, self.line, self.function, module, result.node if result else None)
 
 

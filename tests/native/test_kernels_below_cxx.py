@@ -55,6 +55,7 @@ def test_each_call_is_an_event_with_its_nodes(compiled):
     called = kernels_of(recording.trace)
     assert first < recording.count
     assert all(event.name.startswith("cpp_fused_") and "@" not in event.name for event in called)
+    assert {event.module for event in called} == {""}, "as below a wrapper in Python"
     assert {"index", "log"} <= {node for event in called for node in event.nodes}
     assert len(called) == 2 * len({event.name for event in called})
     caller = called[0].stack[0]

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 _CALL = re.compile(r"\s*(\w+)\(")
 _OF_TORCH = re.compile(
     rf"\s*(?:(\w+ = )?({'|'.join(map(re.escape, OF_TORCH))})"
-    r"|AOTI_TORCH_ERROR_CODE_CHECK\(aoti_torch_(cpu_\w+|\w+_out|call_dispatcher|proxy_executor_call_function)\()"
+    r"|(?:AOTI_TORCH_ERROR_CODE_CHECK\()?aoti_torch_(cpu_\w+|\w+_out|call_dispatcher|proxy_executor_call_function)\()"
 )
 """A line that computes a node by one of torch's own functions, in Python and in C++."""
 
