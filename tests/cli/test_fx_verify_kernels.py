@@ -160,7 +160,6 @@ def test_a_model_without_kernels_is_compared_too(run):
         ("script.py:Model", {"TORCHDYNAMO_DISABLE": "1"}, "torch.compile compiled nothing of Model."),
         ("script.py:Model", {"CXX": "/bin/false"}, "The C++ compiler failed on what inductor generated: No working"),
         ("script.py:Model", {"CXX": "./cxx", **NO_PRECOMPILED}, "kernel.cpp:7:9: error: 'tmp0' was not declared"),
-        ("script.py:Model", {"TORCHINDUCTOR_CPP_WRAPPER": "1"}, "inductor's C++ wrapper is on"),
     ],
     ids=lambda value: str(value) if isinstance(value, dict) else None,
 )
@@ -172,6 +171,13 @@ def test_what_cannot_be_compared_is_one_error_with_its_remedy(run, folder, model
     assert "Traceback" not in result.stderr
     assert result.stdout == ""
     assert len(result.stderr.strip().splitlines()) == 2, result.stderr
+
+
+def test_kernels_are_compared_where_wrappers_are_cxx(run):
+    assert run("script.py:Model", TORCHINDUCTOR_CPP_WRAPPER="1").returncode == 0
+    result = run("planted.py:Model", "--no-script", "--json", TORCHINDUCTOR_CPP_WRAPPER="1")
+    assert result.returncode == 1, result.stderr
+    assert json.loads(result.stdout)["first"]["kernel"].startswith("cpp_fused_")
 
 
 def test_a_transform_or_a_backend_is_wanted(command):

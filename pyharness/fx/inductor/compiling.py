@@ -26,20 +26,17 @@ _ERROR = re.compile(r"^(.*(?:error|Error):.*)$", re.MULTILINE)
 def anew() -> Iterator[None]:
     """Meanwhile, torch takes no graph from its caches, and random numbers are eager mode's.
 
-    Kernels that were compiled before are used: their name is the digest of their text.
+    Wrappers are Python, where calls of kernels are seen; kernels are the same below one in C++. Those that were
+    compiled before are used: their name is the digest of their text.
     """
     import torch._functorch.config as of_autograd
     import torch._inductor.config as of_inductor
     from torch._dynamo import config as of_dynamo
 
-    if getattr(of_inductor, "cpp_wrapper", False):
-        raise HarnessError(
-            "inductor's C++ wrapper is on, and kernels are followed in the Python one.",
-            "Leave it off for this: TORCHINDUCTOR_CPP_WRAPPER=0.",
-        )
+    plain = {"fx_graph_cache": False, "fx_graph_remote_cache": False, "fallback_random": True, "cpp_wrapper": False}
     with ExitStack() as stack:
         for config, wanted in (
-            (of_inductor, {"fx_graph_cache": False, "fx_graph_remote_cache": False, "fallback_random": True}),
+            (of_inductor, plain),
             (of_autograd, {"enable_autograd_cache": False}),
             (of_dynamo, {"suppress_errors": False, "recompile_limit": _MOST, "accumulated_recompile_limit": _MOST}),
         ):
