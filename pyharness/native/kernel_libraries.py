@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from pyharness.host.mapped_code import mapped_code
 from pyharness.model.errors import HarnessError
 from pyharness.model.frozen import frozen
-from pyharness.model.kernel_files import Kernel, Wrapper, wrappers_of
+from pyharness.model.kernel_files import Kernel, Wrapper, kept_at, wrappers_of
 from pyharness.model.kernel_text import defined_in
 from pyharness.model.results.trace import Call
 from pyharness.model.user_code import is_user_binary
@@ -94,7 +94,7 @@ class KernelLibrary:
 
     def wrapper(self, site: Site, kernel: Kernel) -> Wrapper:
         """The wrapper that calls a kernel there."""
-        return Wrapper(site.file, (kernel,), _maps_of(site.file))
+        return Wrapper(site.file, (kernel,), _maps_of(site.file, kept_at()))
 
     def kernel(self, name: str) -> Kernel | None:
         """Its text; ``None`` where the file is gone."""
@@ -110,8 +110,8 @@ class KernelLibrary:
 
 
 @lru_cache(maxsize=64)
-def _maps_of(wrapper: str) -> KernelMaps | None:
-    """What is kept of a wrapper in C++."""
+def _maps_of(wrapper: str, _kept: int) -> KernelMaps | None:
+    """What is kept of a wrapper in C++, since a map was kept last."""
     try:
         text = Path(wrapper).read_text(encoding="utf-8")
     except (OSError, UnicodeError):

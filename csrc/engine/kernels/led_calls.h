@@ -6,7 +6,8 @@
 // is called as it was, whatever it takes: x86-64 only.
 #pragma once
 
-#include <array>
+#include <csrc/engine/kernels/call_entry.h>
+
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -15,20 +16,6 @@
 #include <vector>
 
 namespace pyharness::engine {
-
-// Registers that a caller passes arguments in, in their order: System V ABI for
-// x86-64, 3.2.3.
-struct ArgumentRegisters {
-  static constexpr std::size_t kIntegers = 6;
-  std::array<std::uint64_t, kIntegers> integers;
-  std::array<std::array<std::uint64_t, 2>, 8> vectors;
-};
-
-// What a caller has pushed.
-struct CallerStack {
-  std::uint64_t back; // the address behind the call
-  std::uint64_t arguments[1]; // those that the registers had no room for
-};
 
 class LedFunction;
 struct CallObserver;
