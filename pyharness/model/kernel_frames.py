@@ -131,7 +131,8 @@ def _named(frame: Frame, kernel: str, caller: Frame | None) -> Frame:
         return frame
     name = known[0][1].name
     if frame.function != kernel:  # one of a template's own has a name
-        name = f"{name}::{_FUNCTION_WITHIN}" if _FUNCTION_WITHIN in frame.function else frame.function
+        is_within = any(word in frame.function for word in (_FUNCTION_WITHIN, "lambda"))
+        name = f"{name}::{_FUNCTION_WITHIN}" if is_within else frame.function
     places = {_place(maps, node) for maps, kernel in known for node in _nodes(kernel, frame, caller)}
     return replace(frame, function=name, fx=places.pop() if len(places) == 1 else None)
 
