@@ -19,6 +19,8 @@ _STACK = 25
 _ENDED = {"", "Z", "X"}
 READS = b"pyharness-reads"
 """The name of a thread of ours while it holds a process to read it (``reading/live/tracing.py``)."""
+_BRIEFLY = 0.02
+"""Seconds between two looks."""
 _GDB_READS = b"pyharness.ingdb.opening import report"
 """In the command line of a gdb that reads stacks (``debugger/gdb_reading.py``)."""
 
@@ -177,11 +179,20 @@ def _fields(pid: int | str | None) -> list[str]:
     return status.rpartition(")")[2].split()
 
 
-def let_go_on(pid: int | None, *, stopped_before: bool) -> None:
-    """Continue a process that a debugger has left stopped: the stop that attaching sends can outlive the debugger."""
-    if pid and not stopped_before and is_stopped(pid):
-        with suppress(OSError):
-            os.kill(pid, signal.SIGCONT)
+def let_go_on(pid: int | None, *, stopped_before: bool, within: float = 0) -> None:
+    """Continue a process that a debugger has left stopped: the stop that attaching sends can outlive the debugger.
+
+    One that has just died may hold the process still, and its stop may come afterwards, ``within`` so many seconds.
+    """
+    ends = time.monotonic() + within
+    while pid and not stopped_before:
+        if is_stopped(pid):
+            with suppress(OSError):
+                os.kill(pid, signal.SIGCONT)
+            return
+        if time.monotonic() >= ends:
+            return
+        time.sleep(_BRIEFLY)
 
 
 def debugger_of(pid: int) -> int:

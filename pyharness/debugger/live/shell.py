@@ -301,8 +301,9 @@ class LiveShell(Shell):
             stopped_before = is_stopped(self.process.pid)
             try:
                 prepared.attach(self.process.pid)
-            except HarnessError:
-                let_go_on(self.process.pid, stopped_before=stopped_before)
+            except HarnessError as error:
+                within = _DYING_SECONDS if isinstance(error, GdbLostError) else 0
+                let_go_on(self.process.pid, stopped_before=stopped_before, within=within)
                 raise
             self.native = prepared
             prepared.load_symbols()
