@@ -97,7 +97,7 @@ class KernelLibrary:
         return Wrapper(site.file, (kernel,), _maps_of(site.file, kept_at()))
 
     def kernel(self, name: str) -> Kernel | None:
-        """Its text; ``None`` where the file is gone."""
+        """A kernel with its text; ``None`` where the file is gone."""
         place = self._place(self.addresses[name])
         if place is None:
             return None

@@ -61,7 +61,7 @@ def bytes_of(arguments: Any, lowered: Any) -> int | None:
 
 
 def _changed(arguments: Any) -> Iterator[Any]:
-    """Those that a kernel writes in the place of what it reads, each once."""
+    """Each buffer that a kernel writes in the place of what it reads, once."""
     found = {id(each): each for each in arguments.inplace_buffers.values() if hasattr(each, "other_names")}
     yield from found.values()
 

@@ -50,7 +50,7 @@ class Sequence:
         return Line(self.addresses[index], name, self.lines[index])
 
     def rows(self) -> Iterator[Line]:
-        """Those that have code, up to the next row."""
+        """Each row that has code, up to the next one."""
         for index in range(len(self.addresses) - 1):
             if self.addresses[index] != self.addresses[index + 1]:
                 yield self.row(index)
