@@ -31,6 +31,8 @@ _OURS = str(Path(__file__).parents[2])
 _OWN = ("debuggee", "engine", "fx", "host", "inspect", "model", "native", "protocol", "reading", "report")
 """The parts of this package that run in programs."""
 _LIBRARIES = ("torch", "functorch", "torchgen", "debugpy", "_distutils_hack", "cffi")
+_TRIES = 3
+"""How often a program that gets signals is asked who its threads are."""
 _PATIENCE = 2.0
 _FINDERS = "__editable___*"
 """What pip writes for an editable install: every import of the user's runs it."""
@@ -167,10 +169,18 @@ class PythonSide:
     def _read_names(self, dap_thread: int) -> int:
         """Ask a stopped thread who all threads are; its own number."""
         frame = self._frames(dap_thread, 1)[0]
-        answer = self._dap.request("evaluate", {"expression": WHO, "frameId": frame["id"], "context": "watch"})
-        own, names = json.loads(ast.literal_eval(answer["result"]))
+        own, names = self._who(frame["id"])
         self.names = {self.number_of(int(number)): name for number, name in names.items()}
         return self.number_of(own)
+
+    def _who(self, frame: int) -> tuple[int, dict[str, str]]:
+        """What a stopped thread says of all threads; asked once more where a Ctrl-C has ended that."""
+        asked = {"expression": WHO, "frameId": frame, "context": "watch"}
+        for _ in range(_TRIES):
+            with suppress(RequestError, SyntaxError, ValueError):
+                own, names = json.loads(ast.literal_eval(self._dap.request("evaluate", asked)["result"]))
+                return own, names
+        raise HarnessError("The program does not say who its threads are.", "Try again: it was interrupted.")
 
     def resume(self, thread: int, command: str) -> None:
         """``continue``, ``next``, ``stepIn`` or ``stepOut``; never waits for the answer."""

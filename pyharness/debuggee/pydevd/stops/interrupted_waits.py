@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import functools
 import sys
-from typing import TYPE_CHECKING, Any
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from pyharness.debuggee import asked
 from pyharness.debuggee.link import quiet_thread
@@ -18,10 +19,44 @@ from pyharness.model.plumbing import DEBUGGER, python_family
 from pyharness.model.user_code import is_user_python
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from types import FrameType
 
 _LOOKS, _MOST_LOOKS = 0.005, 200
 """Seconds from one look to the next, and how many."""
+
+
+class _Kept:
+    """What is kept for each thread that stands: one list for each stop that it is in, the innermost last."""
+
+    of_thread: ClassVar[dict[int, list[list[BaseException]]]] = {}
+
+
+def keep(error: BaseException) -> bool:
+    """Have this thread raise ``error`` when it goes on; ``False`` where it does not stand.
+
+    pydevd drops what a question raises that it runs on a thread that stands.
+    """
+    stops = _Kept.of_thread.get(threading.get_ident())
+    if not stops:
+        return False
+    stops[-1].append(error)
+    return True
+
+
+@contextmanager
+def _kept() -> Iterator[list[BaseException]]:
+    """What is kept while this thread stands."""
+    kept: list[BaseException] = []
+    ident = threading.get_ident()
+    stops = _Kept.of_thread.setdefault(ident, [])
+    stops.append(kept)
+    try:
+        yield kept
+    finally:
+        stops.pop()
+        if not stops:
+            _Kept.of_thread.pop(ident, None)
 
 
 def watch(debugger: Any) -> None:
@@ -31,15 +66,17 @@ def watch(debugger: Any) -> None:
     @functools.wraps(wait)
     def waits(*arguments: Any, **named: Any) -> Any:
         first = outcome = None
-        while True:
-            try:
-                outcome = wait(*arguments, **named)
-            except BaseException as error:  # noqa: PERF203  (it seldom does)
-                if not asked.is_programs(error):
-                    raise
-                first = first or error
-            else:
-                break
+        with _kept() as kept:
+            while True:
+                try:
+                    outcome = wait(*arguments, **named)
+                except BaseException as error:  # noqa: PERF203  (it seldom does)
+                    if not asked.is_programs(error):
+                        raise
+                    first = first or error
+                else:
+                    break
+        first = first or next(iter(kept), None)
         if first is None:
             return outcome
         if not MONITORING:

@@ -11,6 +11,7 @@ from pyharness.debuggee.bounded import BOUNDS, told
 from pyharness.debuggee.lines.frame_expressions import evaluated
 from pyharness.debuggee.link import thread_names
 from pyharness.debuggee.pydevd.steps import returned
+from pyharness.debuggee.pydevd.stops import interrupted_waits
 from pyharness.debuggee.pydevd.values import safe_text
 from pyharness.debuggee.unpatched import _thread
 from pyharness.host import recursion
@@ -80,8 +81,11 @@ def _question(do: Callable[[], Any], question: Any, debugger: Any) -> Any:
             return do()
     except (Exception, KeyboardInterrupt) as error:
         if isinstance(error, KeyboardInterrupt):  # it came to the program, which shall hear of it when it goes on
-            _thread.interrupt_main()
-        if request is None:
+            if not interrupted_waits.keep(error):
+                _thread.interrupt_main()
+            if request is None:
+                return None
+        elif request is None:
             raise
         debugger.writer.add_command(_refused(request, told(error)))
         return None
