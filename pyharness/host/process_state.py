@@ -192,7 +192,7 @@ def let_go_on(pid: int | None, *, stopped_before: bool, within: float = 0) -> No
             return
         if time.monotonic() >= ends:
             return
-        time.sleep(_BRIEFLY)
+        time.sleep(_BRIEFLY)  # the kernel tells of such a stop to the parent alone, which we need not be
 
 
 def debugger_of(pid: int) -> int:

@@ -90,6 +90,26 @@ def test_a_function_within_a_kernel_belongs_to_it_and_a_line_to_the_statement_ar
     assert fx_at(("operator()", 5)) == [("operator()", None)]
 
 
+def test_a_template_is_of_its_node_as_a_whole(tmp_path):
+    """Its own functions keep their names; what torch's code runs in parallel for it is a function within it."""
+    path, wrapper = tmp_path / "c1.main.cpp", tmp_path / "c2.py"
+    path.write_text(f"{MASKED}\n// Python bindings to call kernel():\n")
+    wrapper.write_text(WRAPPER)
+    use = KernelUse(("erf", "erf_1"), (KernelLine(3, "erf_1", "value", "tmp3"),), template="erf")
+    save(WRAPPER, KernelMaps("2.13.0", "forward", NODES, (KernelMap("cpp_fused_gelu_0", digest_of(MASKED), (use,)),)))
+    remember(str(path), WRAPPER)
+    parallel = Frame("native", "operator()", "/torch/include/ATen/Parallel-inl.h", 37)
+    places = (("micro_gemm<false>", 10), ("operator()", 10), None, ("kernel", 1))
+    native = [Frame("native", each[0], str(path), each[1]) if each else parallel for each in places]
+    frames = named([*native, Frame("python", "call", str(wrapper), 4)])[: len(places)]
+    assert [(each.function, each.fx and each.fx.node) for each in frames] == [
+        ("micro_gemm<false>", "erf"),
+        ("cpp_fused_gelu_0::operator()", "erf"),
+        ("operator()", None),
+        ("cpp_fused_gelu_0", "erf"),
+    ]
+
+
 @pytest.mark.parametrize("callers", [(), (("/another.py", 4),)])
 @pytest.mark.usefixtures("wrapper")
 def test_where_it_cannot_be_told_which_call_runs_the_kernel_has_its_name_alone(kernel, callers):

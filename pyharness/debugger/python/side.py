@@ -174,7 +174,7 @@ class PythonSide:
         return self.number_of(own)
 
     def _who(self, frame: int) -> tuple[int, dict[str, str]]:
-        """What a stopped thread says of all threads; asked once more where a Ctrl-C has ended that."""
+        """What a stopped thread says of all threads; asked again where a Ctrl-C has cut that off."""
         asked = {"expression": WHO, "frameId": frame, "context": "watch"}
         for _ in range(_TRIES):
             with suppress(RequestError, SyntaxError, ValueError):
