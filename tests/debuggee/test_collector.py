@@ -8,7 +8,7 @@ import pytest
 
 PROGRAM = """
 import gc, json
-print(json.dumps([gc.isenabled(), [each["collections"] for each in gc.get_stats()]]))
+print(json.dumps([gc.isenabled(), [each["collections"] for each in gc.get_stats()], len(gc.get_objects())]))
 """
 
 
@@ -28,6 +28,7 @@ def test_our_start_brings_no_collection_of_the_programs_forward(pyharness, progr
     assert bare[0]
     assert said[1][1:] == bare[1][1:]
     assert said[1][0] <= bare[1][0] + 20, "our start makes 60 times as many"
+    assert said[2] < 2 * bare[2], "the program's collections look at our objects"
 
 
 def test_a_collector_that_was_switched_off_before_stays_off(pyharness, tmp_path, program):
