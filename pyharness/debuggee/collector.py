@@ -1,8 +1,8 @@
 """Python's garbage collector, which waits while we start: the program finds its counts as `python SCRIPT` does.
 
 Our start makes some 30,000 objects. What it let the collector do would bring the program's own collections forward: one
-whole collection more for an `import torch`, 0.05 s. And whole collections would look at them: they are frozen, so that a
-program's collections come when they come in a bare one (without that one more of 0.18 s while torch.compile works).
+whole collection more for an `import torch`, 0.05 s. Whole collections would look at our objects, too, and come at other
+moments: one of 0.18 s fell into torch.compile's work. So what there is when the program begins is frozen.
 """
 
 from __future__ import annotations

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING
 from pyharness.debugger.python.lines import condition_of
 from pyharness.gdbmi.client import GdbError
 from pyharness.model.errors import HarnessError, UsageError, nearest
+from pyharness.model.kernel_files import is_cxx
 from pyharness.model.places import names, statements
 from pyharness.model.text.code_lines import executable_line
-from pyharness.model.wrapper_map import is_cxx, map_of_generated
+from pyharness.model.wrapper_map import map_of_generated
 from pyharness.protocol.agent import op_place
 from pyharness.protocol.channel import Ended
 from pyharness.protocol.mi import Break, FindFunction

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from pyharness.debugger.native.signals import NativeSignals
 from pyharness.model.frames import Frame
+from pyharness.model.kernel_frames import kernel_called
 from pyharness.model.source_map import map_of
 from pyharness.model.stops import Stop
 
@@ -14,6 +15,8 @@ if TYPE_CHECKING:
     from pyharness.debugger.shell import Shell
     from pyharness.debugger.stop import Stopped
     from pyharness.protocol.mi import Armed
+
+_DEBUG_KERNELS = "Begin with --debug-kernels (debug_kernels, debugKernels): then it has them."
 
 
 def described(shell: Shell, stopped: Stopped, origin: Frame | None) -> Stop:
@@ -49,6 +52,8 @@ def why_nothing(origin: Frame | None, now: Frame, armed: Armed) -> str:
         return ""
     source_map = map_of(origin.file) if origin.file else None
     entry = source_map.at(origin.line) if source_map and origin.line else None
+    if source_map and (kernel := kernel_called(origin)):
+        return f"{kernel} has no line tables: torch built it without -g. {_DEBUG_KERNELS}"
     ran = entry.target if entry else f"line {origin.line}"
     if armed.lost:
         return f"{ran} ran no native code of yours that a step can stop in: {armed.lost}"

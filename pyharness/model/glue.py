@@ -7,6 +7,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from pyharness.host.regular_file import read_regular
+from pyharness.model.kernel_files import is_cxx
 
 _FAMILIES = (
     (re.compile(r"__[Pp]yx_(?!(pf|f|gb|pymod_exec)_)"), "Cython"),
@@ -24,7 +25,6 @@ _INDUCTOR = re.compile(
 )
 _AOT = re.compile(r"AOTInductor\w+$|torch::aot_inductor::(?!AOTInductorModel\w*::run_impl\b)|\(anonymous namespace\)::")
 """All that AOTInductor writes beside the wrapper, which ``run_impl`` is."""
-_KERNEL, _AOT_WRAPPER = ".main.cpp", ".wrapper.cpp"
 _BINDINGS = b"\n// Python bindings to call "
 _NAMESPACE = b"\nnamespace torch::aot_inductor {"
 
@@ -40,17 +40,16 @@ def glue_family(function: str, file: str | None = None) -> str:
         if pattern.match(function):
             return family
     of_inductor = file and (
-        (_INDUCTOR.match(function) and _has(_BINDINGS, _KERNEL, file))
-        or (_AOT.match(function) and _has(_NAMESPACE, _AOT_WRAPPER, file))
+        (_INDUCTOR.match(function) and _has(_BINDINGS, file)) or (_AOT.match(function) and _has(_NAMESPACE, file))
     )
     return "torch.compile" if of_inductor else ""
 
 
 @lru_cache(maxsize=4096)
-def _has(mark: bytes, suffix: str, path: str) -> bool:
+def _has(mark: bytes, path: str) -> bool:
     """Whether inductor wrote a file: behind a kernel it puts functions that Python calls, around a wrapper a class."""
     try:
-        return path.endswith(suffix) and mark in read_regular(path)
+        return is_cxx(path) and mark in read_regular(path)
     except OSError:
         return False
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -29,8 +30,10 @@ _BINDINGS = "\n// Python bindings to call"
 """Where torch's own part of a kernel's file begins."""
 _COMMANDS = "\n// Compile cmd\n"
 """Where the commands begin that AOTInductor puts behind a file when it is compiled, again each time."""
-SUFFIXES = (".main.cpp", ".optimized.cpp", ".wrapper.cpp", ".kernel.cpp")
+_SUFFIXES = (".main.cpp", ".optimized.cpp", ".wrapper.cpp", ".kernel.cpp")
 """How torch names files of C++, behind a hash: those that Python loads, then AOTInductor's."""
+_OLDER = re.compile(r"(?:^|/)c[a-z2-7]{51}\.cpp$")
+"""How torch 2.6 names them: the hash is all."""
 
 
 @frozen
@@ -66,6 +69,11 @@ class Wrapper:
         digest = digest_of(kernel.source)
         kernels = self.maps.kernels if self.maps else ()
         return next((each for each in kernels if each.name == kernel.name and each.digest == digest), None)
+
+
+def is_cxx(file: str) -> bool:
+    """Whether a file is called as torch calls one of generated C++."""
+    return file.endswith(_SUFFIXES) or _OLDER.search(file) is not None
 
 
 def save(wrapper: str, maps: KernelMaps) -> None:

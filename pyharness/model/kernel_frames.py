@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from pyharness.host.regular_file import read_text
 from pyharness.model.frozen import frozen
-from pyharness.model.kernel_files import SUFFIXES, kept_at, kernels_in, wrappers_of
+from pyharness.model.kernel_files import is_cxx, kept_at, kernels_in, wrappers_of
 from pyharness.model.kernel_map import KernelMap, KernelMaps, KernelUse, digest_of
 from pyharness.model.kernel_text import has_kernel, kernels_of, statement_end
 from pyharness.model.wrapper_map import MOST, map_of_cxx
@@ -27,6 +27,7 @@ _FUNCTION_WITHIN = "operator()"
 """How C++ names a function within a kernel, whatever each reader of debug information makes of it."""
 _WRAPPER = re.compile(r"(inductor_entry_impl|(.*::)?AOTInductorModel\w*::run_impl)\b")
 """How torch names a wrapper in C++."""
+_CALL = re.compile(r"\s*(\w+)\(")
 _UNKNOWN = KernelUse((), ())
 _NO_MAPS = KernelMaps("", "inference", (), ())
 """Stands for the maps of a kernel that was compiled without us: of it the name and the buffers are known."""
@@ -45,7 +46,7 @@ def named(frames: Sequence[Frame]) -> list[Frame]:
     """``frames``, innermost first, in which kernels have their names, and their lines nodes."""
     found = list(frames)
     for index, frame in enumerate(found):
-        if frame.language == "native" and frame.file and frame.file.endswith(SUFFIXES):
+        if frame.language == "native" and frame.file and is_cxx(frame.file):
             caller = next((each for each in found[index + 1 :] if _may_call(each)), None)
             found[index] = _named(frame, _kernel_around(frames[index:]), caller)
     return found
@@ -66,17 +67,17 @@ def _may_call(frame: Frame) -> bool:
 
 def is_cxx_wrapper(function: str, file: str | None) -> bool:
     """Whether a native function is a wrapper."""
-    return bool(file and file.endswith(SUFFIXES) and _WRAPPER.match(function))
+    return bool(file and is_cxx(file) and _WRAPPER.match(function))
 
 
 def is_kernel(file: str) -> bool:
     """Whether a file is a kernel, also one that there is no map of."""
-    return file.endswith(SUFFIXES) and (has_map(file) or has_kernel("\n".join(text_of(file))))
+    return is_cxx(file) and (has_map(file) or has_kernel("\n".join(text_of(file))))
 
 
 def has_map(file: str) -> bool:
     """Whether a file is a kernel that there is a map of."""
-    return file.endswith(SUFFIXES) and bool(_known(file) or map_of_cxx(file))
+    return is_cxx(file) and bool(_known(file) or map_of_cxx(file))
 
 
 def mapped_lines(file: str) -> frozenset[int]:
@@ -84,7 +85,7 @@ def mapped_lines(file: str) -> frozenset[int]:
 
     Empty for every other file.
     """
-    if not file.endswith(SUFFIXES):
+    if not is_cxx(file):
         return frozenset()
     wrapper = map_of_cxx(file)
     calls = (each.line for each in wrapper.lines) if wrapper else ()
@@ -143,6 +144,9 @@ def _of_caller(file: str, function: str, caller: Frame | None) -> list[tuple[Ker
     kernels = [each for each in _known(file) if not each[1].is_cxx or each[2].name == name]
     digests = _digests(caller.file, (_changed(caller.file), kept_at())) if caller and caller.file else ()
     own = [(maps, kernel) for wrapper, maps, kernel in kernels if wrapper in digests]
+    if len(own) > 1 and caller:  # layers of equal shape, up to torch 2.9
+        called = _name_called(caller)
+        own = [each for each in own if each[1].name == called] or own
     found = own or [(maps, kernel) for _, maps, kernel in kernels]
     if not found and caller and caller.file and (name := _called(file, _changed(file), caller.file)):
         return [(_NO_MAPS, KernelMap(name, "", (_UNKNOWN,)))]
@@ -206,7 +210,7 @@ def _digests(file: str, _modified: tuple[int, int]) -> tuple[str, ...]:
         text = read_text(file, MOST)
     except (OSError, ValueError):
         return ()
-    return tuple(digest for digest, _ in wrappers_of(text)) if file.endswith(SUFFIXES) else (digest_of(text),)
+    return tuple(digest for digest, _ in wrappers_of(text)) if is_cxx(file) else (digest_of(text),)
 
 
 @lru_cache(maxsize=64)
@@ -214,6 +218,19 @@ def _calls(wrapper: str, _modified: int, name: str) -> tuple[int, ...]:
     """The lines of a wrapper that call a kernel, in order."""
     call = re.compile(rf"\s*{re.escape(name)}\(")
     return tuple(number for number, text in enumerate(text_of(wrapper), 1) if call.match(text))
+
+
+def kernel_called(wrapper: Frame) -> str:
+    """The kernel that a wrapper's line calls, by its name; empty where it calls none."""
+    name = _name_called(wrapper)
+    return name if name in dict(kernels_of("\n".join(text_of(wrapper.file or "")))) else ""
+
+
+def _name_called(caller: Frame) -> str:
+    """What a wrapper's line calls; empty where it is no call."""
+    lines, number = text_of(caller.file or ""), caller.line or 0
+    call = _CALL.match(lines[number - 1]) if 0 < number <= len(lines) else None
+    return call[1] if call else ""
 
 
 def _changed(file: str) -> int:

@@ -10,7 +10,7 @@ from pyharness.model.frames import FxPlace
 from pyharness.model.frozen import frozen
 from pyharness.model.text.json_lines import parsed
 
-VERSION = 4
+VERSION = 5
 """Version of the file that ``KernelMaps`` is kept in."""
 
 GraphKind = Literal["forward", "backward", "inference"]

@@ -22,8 +22,8 @@ _DEFINED = re.compile(r'^extern "C"\s+(?:\w+\s+)*?void\s+(cpp_\w+)\([^;{]*\)\s*\
 """A kernel that a wrapper in C++ calls. It is declared before, too."""
 _CXX_SOURCE = re.compile(r'^(?:cpp_wrapper|kernel)_src = \(\nr"""(.*?)"""\n\)', re.DOTALL | re.MULTILINE)
 _CXX_ENTRY = re.compile(r"^void (?:inductor_entry_impl|AOTInductorModel\w*::run_impl)\(", re.MULTILINE)
-_KERNEL = re.compile(r"^(\w+) = async_compile\.cpp_pybinding\([^\n]*?r'''(.*?)'''\)", re.DOTALL | re.MULTILINE)
-"""A kernel in the text of a wrapper: what it is called, and its C++."""
+_KERNEL = re.compile(r"^(\w+) = async_compile\.cpp_pybinding\([^\n]*?r?'''(.*?)'''\)", re.DOTALL | re.MULTILINE)
+"""A kernel in the text of a wrapper: what it is called, and its C++. Up to torch 2.9 it is no raw string."""
 _OF_PYTHON = "kernel"
 """The name of each kernel that a wrapper in Python calls."""
 _PREFIX = "#include <torch/csrc/inductor/cpp_prefix.h>\n"

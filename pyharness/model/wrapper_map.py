@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from pyharness.host.regular_file import read_text
 from pyharness.host.state import write_private
-from pyharness.model.kernel_files import SUFFIXES, kept_at, wrappers_of
+from pyharness.model.kernel_files import is_cxx, kept_at, wrappers_of
 from pyharness.model.kernel_text import has_cxx_wrapper
 from pyharness.model.source_map import MappedLine, SourceMap, map_of, path_of
 
@@ -39,11 +39,6 @@ def write_map(wrapper: Wrapper) -> bool:
 def map_of_wrapper(wrapper: Wrapper) -> SourceMap | None:
     """A row for each node; of those that a line computes the last is its result."""
     return _map(wrapper.file, wrapper.maps) if wrapper.maps else None
-
-
-def is_cxx(file: str) -> bool:
-    """Whether a file is called as torch calls one of generated C++."""
-    return file.endswith(SUFFIXES)
 
 
 def map_of_generated(file: str) -> SourceMap | None:

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any
 from pyharness.host.mapped_code import mapped_code
 from pyharness.model.errors import HarnessError
 from pyharness.model.frozen import frozen
-from pyharness.model.kernel_files import Kernel, Wrapper, kept_at, wrappers_of
+from pyharness.model.kernel_files import Kernel, Wrapper, is_cxx, kept_at, wrappers_of
 from pyharness.model.kernel_text import defined_in
 from pyharness.model.results.trace import Call
 from pyharness.model.user_code import is_user_binary
-from pyharness.model.wrapper_map import is_cxx, map_of_cxx
+from pyharness.model.wrapper_map import map_of_cxx
 from pyharness.reading.binaries.elf import open_elf
 from pyharness.reading.functions.places_at import places_at
 

@@ -7,10 +7,10 @@ import threading
 from typing import TYPE_CHECKING, Any
 
 from pyharness.model.frames import Frame, FxPlace, Language
+from pyharness.model.kernel_files import is_cxx
 from pyharness.model.plumbing import native_family, python_family
 from pyharness.model.results.finding import CheckedTensor, Finding, ValueKind, ValueStatistics
 from pyharness.model.results.trace import TensorInfo
-from pyharness.model.wrapper_map import is_cxx
 from pyharness.native.chains import ChainReader, calls_from
 from pyharness.native.generated_line import with_nodes
 

@@ -53,7 +53,24 @@ def with_torch(pyharness: str, python: str, folder: str) -> list[str]:
     expect(stops, [("python", "forward"), ("native", "scale_cpu"), ("python", "forward")])
     if not (stops[0]["fx"] and stops[2]["fx"] and stops[2]["line"] == stops[0]["line"] + 1):
         sys.exit(f"The steps did not end at nodes of the graph: {stops}")
-    return ["`fx:` place", "into C++", "out at the next node"]
+    return ["`fx:` place", "into C++", "out at the next node", compiled(pyharness, python, folder)]
+
+
+def compiled(pyharness: str, python: str, folder: str) -> str:
+    """From the wrapper's line of a node into the kernel that torch.compile made, and out; then all kernels' maps."""
+    os.environ["TORCHINDUCTOR_CACHE_DIR"] = str(Path(folder) / "inductor")
+    program = HERE / "compiled.py"
+    words = ("--debug-kernels", "--at", "fx:blocks.0", "--into-native", "--out", program)
+    stops = stepped(pyharness, python, *words)
+    expect(stops, [("python", "call"), ("native", "cpp_fused_add_gelu_0"), ("python", "call")])
+    if not (stops[1]["fx"] and stops[1]["fx"]["module"] == "blocks.0"):
+        sys.exit(f"The kernel's line has no node of blocks.0: {stops[1]}")
+    told = json.loads(output(pyharness, "fx", "compiled", "--python", python, "--json", program))
+    kernels = [kernel for wrapper in told["wrappers"] for kernel in wrapper["kernels"]]
+    modules = {line["module"] for kernel in kernels for line in kernel["lines"]}
+    if not (len(kernels) > 2 and all(kernel["lines"] for kernel in kernels) and {"blocks.0", "blocks.1"} <= modules):
+        sys.exit(f"The kernels have no maps: {kernels}")
+    return "into a kernel of torch.compile's"
 
 
 def nanobind(pyharness: str, python: str, folder: str, facts: Facts) -> list[str]:

@@ -2,6 +2,7 @@
 
 import json
 import re
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -158,3 +159,15 @@ def test_the_first_stop_in_an_optimized_kernel_says_so_and_names_the_option(told
     words = ("--at", "{forward}", "--into-native", "--over", "--at", "{backward}", "--into-native", "--kill")
     _, notes = told(*words)
     assert notes.count("--debug-kernels") == 1, notes
+
+
+@pytest.mark.rotated_tests(turns=3, number=1)
+def test_a_kernel_without_line_tables_is_named_and_so_is_what_builds_them(stops, folder):
+    """As torch builds them up to 2.10."""
+    stops("--at", "fx:blocks.0", "--kill", torch="stripped")
+    for library in (folder / "stripped").rglob("*.so"):
+        subprocess.run(["strip", "--strip-debug", library], check=True)
+    call, after = stops("--at", "fx:blocks.0", "--into-native", "--kill", torch="stripped")
+    assert (after["file"], after["line"]) == (call["file"], call["line"] + 1)
+    assert after["note"].startswith("cpp_fused_add_gelu_0 has no line tables")
+    assert "--debug-kernels" in after["note"]

@@ -7,7 +7,7 @@ compiled program runs; the graph runs beside it eagerly, node by node, with the 
 import copy
 import os
 import re
-from collections import Counter
+from collections import Counter, deque
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
@@ -98,11 +98,11 @@ class _Oracle:
     def installed(self):
         _follow(self.made)
         cls, lowering = async_compile.AsyncCompile, GraphLowering
-        originals = cls.cpp_pybinding, lowering.__init__, lowering._compile_to_module_lines
+        originals = cls.cpp_pybinding, lowering.__init__, lowering._compile_to_module
         oracle = self
 
         def cpp_pybinding(this, argtypes, source):
-            kernel = oracle.kernels[digest_of(source)]
+            kernel = oracle.kernels[digest_of(source)].popleft()  # of the same text, in the order of the wrapper
             oracle.cover(kernel, source.split("\n"))
             return oracle.recording(kernel, originals[0](this, argtypes, copy_of(source, kernel.uses[0].lines)))
 
@@ -110,23 +110,24 @@ class _Oracle:
             this.oracle_copy = copy.deepcopy(gm) if isinstance(gm, torch.fx.GraphModule) else None
             originals[1](this, gm, *args, **named)
 
-        def compile_lines(this, code):
-            module = originals[2](this, code)
+        def compile_module(this):
+            module = originals[2](this)
             module.call = oracle.calling(module.call, this.oracle_copy)
             return module
 
         os.environ[FILE] = str(self.log)
-        cls.cpp_pybinding, lowering.__init__, lowering._compile_to_module_lines = cpp_pybinding, make, compile_lines
+        cls.cpp_pybinding, lowering.__init__, lowering._compile_to_module = cpp_pybinding, make, compile_module
         try:
             with torch._inductor.config.patch(_ANEW):
                 yield
         finally:
             _FOLLOWED.remove(self.made)
-            cls.cpp_pybinding, lowering.__init__, lowering._compile_to_module_lines = originals
+            cls.cpp_pybinding, lowering.__init__, lowering._compile_to_module = originals
 
     def made(self, _wrapper, maps):
+        self.kernels.update({kernel.digest: deque() for kernel in maps.kernels})
         for kernel in maps.kernels:
-            self.kernels[kernel.digest] = self.change(kernel)
+            self.kernels[kernel.digest].append(self.change(kernel))
             self.verdict.kernels.append(kernel)
 
     def cover(self, kernel, lines):
@@ -161,8 +162,8 @@ class _Oracle:
     def compare(self, values, wide):
         begun = Counter()
         for kernel, found in self.calls:
-            use = kernel.uses[begun[kernel.digest] % len(kernel.uses)]
-            begun[kernel.digest] += 1
+            use = kernel.uses[begun[kernel.name] % len(kernel.uses)]
+            begun[kernel.name] += 1
             rows = {row.line: row for row in use.lines}
             for written in found:
                 self._compare_row(kernel, rows[written.line], written, values, wide)

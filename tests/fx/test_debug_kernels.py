@@ -8,7 +8,7 @@ from torch._inductor import cpp_builder
 from torch._inductor.runtime import cache_dir_utils
 
 from pyharness.fx.inductor import LackingError
-from pyharness.fx.inductor.debug_build import DebugBuild, check
+from pyharness.fx.inductor.debug_build import DebugBuild
 
 
 @pytest.fixture
@@ -50,7 +50,39 @@ def test_processes_that_the_program_starts_build_likewise(build, tmp_path):
     assert os.environ["TORCHINDUCTOR_DEBUG_COMPILE"] == "1"
 
 
-def test_a_torch_that_cannot_is_named():
-    check(cpp_builder)
+def test_a_torch_that_cannot_is_named(build):
+    build.follow(cpp_builder)
     with pytest.raises(LackingError, match="TORCHINDUCTOR_DEBUG_COMPILE"):
-        check(ModuleType("another"))
+        build.follow(ModuleType("another"))
+
+
+@pytest.fixture
+def older():
+    """torch's module as it is before 2.10: its flags are a list, and read no environment."""
+    module = ModuleType("cpp_builder")
+    module._get_optimization_cflags = lambda _compiler, min_optimize=False: [
+        *(["O1"] if min_optimize else ["O3", "DNDEBUG"]),
+        "ffast-math",
+    ]
+    return module
+
+
+@pytest.mark.parametrize("named", [{}, {"min_optimize": True}])
+def test_flags_of_an_older_torch_are_replaced(build, older, tmp_path, named):
+    build.follow(older)
+    before = older._get_optimization_cflags("g++", **named)
+    build.begin(str(tmp_path / "ours"))
+    assert older._get_optimization_cflags("g++", **named) == ["O0", "g", "ffast-math"]
+    build.end()
+    assert older._get_optimization_cflags("g++", **named) == before
+
+
+@pytest.mark.parametrize("early", [True, False])
+def test_processes_of_an_older_torch_build_likewise(build, older, monkeypatch, tmp_path, early):
+    monkeypatch.delenv("AOT_INDUCTOR_DEBUG_COMPILE", raising=False)
+    steps = [lambda: build.begin(str(tmp_path / "ours")), lambda: build.follow(older)]
+    for step in steps if early else reversed(steps):
+        step()
+    assert os.environ["AOT_INDUCTOR_DEBUG_COMPILE"] == "1"
+    build.end()
+    assert "AOT_INDUCTOR_DEBUG_COMPILE" not in os.environ

@@ -5,6 +5,7 @@ import torch
 from torch import fx
 
 from pyharness.fx import materialize
+from pyharness.fx.code import files
 from pyharness.fx.provenance import of
 from pyharness.fx.tracing.tags import tags_of
 
@@ -37,3 +38,11 @@ def test_a_graph_with_it_is_given_its_file(tmp_path, key, value):
     assert module(torch.tensor(-1.0)) == 0
     assert of(node).file is None
     assert key == "custom" or not tags_of(node)
+
+
+def test_a_module_without_meta_is_given_its_file(tmp_path):
+    """As torch 2.8 has one while it makes the key of its cache."""
+    module = fx.symbolic_trace(torch.nn.ReLU())
+    module.meta = None
+    files.recompiled(module, module.recompile, tmp_path)
+    assert type(module).forward.__code__.co_filename.startswith(str(tmp_path))

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from pyharness.model.frames import Frame, FxPlace
-from pyharness.model.kernel_files import remember, save
-from pyharness.model.kernel_frames import has_map, is_kernel, named, standing
+from pyharness.model.kernel_files import is_cxx, remember, save
+from pyharness.model.kernel_frames import has_map, is_kernel, kernel_called, named, standing
 from pyharness.model.kernel_map import GraphNode, KernelLine, KernelMap, KernelMaps, KernelUse, digest_of
 
 SOURCE = "\n#include <cpp_prefix.h>\nvoid kernel() {\n    auto tmp0 = in_ptr0[x0].erf();\n}\n"
@@ -53,6 +53,50 @@ def test_a_line_of_a_kernel_is_that_of_the_call_that_runs(kernel, wrapper, funct
     block = [each.name for each in NODES].index(node)
     assert frames[0].fx == FxPlace(node, f"blocks.{block}", "/model.py:9")
     assert [frame.function for frame in frames[1:]] == ["kernel_py", "call", "call"]
+
+
+LAYERS = """
+cpp_fused_gelu_0 = async_compile.cpp_pybinding(['float*'], '''...''')
+cpp_fused_gelu_1 = async_compile.cpp_pybinding(['float*'], '''...''')
+def call(args):
+    cpp_fused_gelu_0(buf0)
+    cpp_fused_gelu_1(buf1)
+"""
+
+
+@pytest.mark.parametrize(("line", "name", "node"), [(5, "cpp_fused_gelu_0", "erf"), (6, "cpp_fused_gelu_1", "erf_1")])
+def test_kernels_of_one_text_are_told_apart_by_the_line_that_calls(tmp_path, kernel, line, name, node):
+    """Up to torch 2.9 each layer has a kernel of its own, and all of one text share a file."""
+    path = tmp_path / "c789.py"
+    path.write_text(LAYERS)
+    kernels = (KernelMap(f"cpp_fused_gelu_{number}", digest_of(SOURCE), (use,)) for number, use in enumerate(USES))
+    save(LAYERS, KernelMaps("2.8.0", "forward", NODES, tuple(kernels)))
+    remember(kernel, LAYERS)
+    frame = named(stack(kernel, (str(path), line)))[0]
+    assert frame.function == name
+    assert frame.fx is not None
+    assert frame.fx.node == node
+    assert kernel_called(Frame("python", "call", str(path), line)) == name
+    assert not kernel_called(Frame("python", "call", str(path), 4))
+    assert not kernel_called(Frame("python", "call", "/gone.py", 4))
+
+
+HASH = "a67r46dp3z4py3vyyeotxy374e7dljorz3ykirhol6xu2xnkyqq"
+
+
+@pytest.mark.parametrize(
+    ("name", "is_torchs"),
+    [
+        (f"c{HASH}.main.cpp", True),
+        (f"c{HASH}.cpp", True),
+        (f"d{HASH}.cpp", False),
+        (f"c{HASH}a.cpp", False),
+        ("cells.cpp", False),
+    ],
+)
+def test_files_of_generated_cxx_are_known_by_their_names(name, is_torchs):
+    """The second is how torch 2.6 names them."""
+    assert is_cxx(name) is is_cxx(f"/cache/xa/{name}") is is_torchs
 
 
 MASKED = """

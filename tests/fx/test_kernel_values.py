@@ -1,8 +1,10 @@
 """The maps of inductor's kernels, by value: each mapped variable holds what its node is eagerly."""
 
 import os
+import shutil
 import subprocess
 import sys
+from collections import defaultdict
 
 import kernel_oracle
 import pytest
@@ -88,10 +90,12 @@ def test_a_kernel_of_several_layers_has_a_map_for_each(tmp_path, capsys):
 
         torch.compile(layers)(torch.randn(7, 7), torch.randn(7, 7))
     check(verdict, capsys)
-    uses = {len(kernel.uses) for kernel in verdict.kernels}
-    assert max(uses) > 1
-    shared = next(kernel for kernel in verdict.kernels if len(kernel.uses) > 1)
-    assert shared.uses[0].nodes != shared.uses[1].nodes
+    uses = defaultdict(list)
+    for kernel in verdict.kernels:  # up to torch 2.9 each layer has a kernel of its own, with the same text
+        uses[kernel.digest] += kernel.uses
+    shared = max(uses.values(), key=len)
+    assert len(shared) > 1
+    assert shared[0].nodes != shared[1].nodes
 
 
 def test_a_kernel_that_lays_out_what_a_function_of_torchs_takes_does_not_compute_that_ones_node(tmp_path):
@@ -138,8 +142,12 @@ torch.compile(model)(*inputs).sum().backward()
 
 
 def generated(tmp_path, *words):
-    """Wrappers, with the text of their kernels, by name."""
-    folder = tmp_path / ("with" if words else "without")
+    """Wrappers, with the text of their kernels, by name.
+
+    The folder is the same each time: older versions of torch name it in what they generate.
+    """
+    folder = tmp_path / "generated"
+    shutil.rmtree(folder, ignore_errors=True)
     here = kernel_oracle.__file__.rpartition("/")[0]
     command = [sys.executable, "-c", PROGRAM.format(here=here), *words]
     env = {**os.environ, "TORCHINDUCTOR_CACHE_DIR": inductor.cache(folder)}

@@ -9,6 +9,7 @@ from pyharness.model.kernel_text import (
     defined_in,
     has_cxx_wrapper,
     is_written_first,
+    kernels_of,
     names_in,
     parameters,
     passed,
@@ -47,6 +48,12 @@ def test_the_parameters_of_a_kernel_are_in_its_signature():
         ("ks0", "const int64_t", False),
     ]
     assert parameters("int main() {}") == ()
+
+
+@pytest.mark.parametrize("prefix", ["r", ""], ids=["raw", "up to torch 2.9"])
+def test_a_wrapper_defines_kernels(prefix):
+    wrapper = f"cpp_fused_0 = async_compile.cpp_pybinding(['float*'], {prefix}'''{KERNEL}''')\n\ncpp_fused_0(buf0)\n"
+    assert kernels_of(wrapper) == [("cpp_fused_0", KERNEL)]
 
 
 @pytest.mark.parametrize(

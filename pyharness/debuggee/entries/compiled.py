@@ -20,7 +20,7 @@ from time import perf_counter_ns
 from typing import TYPE_CHECKING, Any
 
 from pyharness.debuggee import program_process
-from pyharness.model.wrapper_map import is_cxx
+from pyharness.model.kernel_files import is_cxx
 
 if TYPE_CHECKING:
     from collections.abc import Callable

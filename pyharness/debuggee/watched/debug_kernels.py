@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from pyharness.debuggee.watched.imports import after_import
 from pyharness.fx.inductor import LackingError
-from pyharness.fx.inductor.debug_build import BUILDER, CACHES, DebugBuild, check
+from pyharness.fx.inductor.debug_build import BUILDER, CACHES, DebugBuild
 from pyharness.host.state import StateError, state_dir
 from pyharness.model.text.visible import say
 
@@ -37,15 +37,15 @@ class DebugKernels:
         if not self._follows:
             self._follows = True
             after_import(CACHES, self._build.keep)
-            after_import(BUILDER, self._check)
+            after_import(BUILDER, self._follow)
 
     def end(self) -> None:
         """Build as torch does."""
         self._build.end()
 
-    def _check(self, builder: ModuleType) -> None:
+    def _follow(self, builder: ModuleType) -> None:
         try:
-            check(builder)
+            self._build.follow(builder)
         except LackingError as error:
             self.end()
             say(f"Kernels are not built for debugging: this torch has no {error}.")

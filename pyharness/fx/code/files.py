@@ -88,7 +88,7 @@ def recompiled(module: GraphModule, recompile: Callable[[], Result], folder: Pat
 
 def name_of(module: GraphModule) -> str:
     """What the files of ``module`` are named after: its class, or what ``materialize`` was told."""
-    return str(getattr(module, "meta", {}).get(NAME) or type(module).__name__)
+    return str((getattr(module, "meta", None) or {}).get(NAME) or type(module).__name__)
 
 
 def is_followed(module: GraphModule) -> bool:

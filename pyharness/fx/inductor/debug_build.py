@@ -7,7 +7,8 @@ Environment variables say it, and not torch's settings: those are each thread's 
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+import re
+from typing import TYPE_CHECKING, Any
 
 from pyharness.fx.inductor.private import LackingError, replaced
 
@@ -19,8 +20,11 @@ BUILDER = "torch._inductor.cpp_builder"
 CACHES = "torch._inductor.runtime.cache_dir_utils"
 _CACHE = "TORCHINDUCTOR_CACHE_DIR"
 _DEBUG = "TORCHINDUCTOR_DEBUG_COMPILE"
+_AT_IMPORT = "AOT_INDUCTOR_DEBUG_COMPILE"
+"""What torch before 2.10 reads instead, as soon as it is imported: so it is for processes that the program starts."""
 _FLAGS = "_get_optimization_cflags"
-"""The function that reads ``_DEBUG`` whenever something is compiled."""
+"""The function that reads ``_DEBUG`` whenever something is compiled. Before torch 2.10, it gives optimizing flags."""
+_OPTIMIZES = re.compile(r"O\w|DNDEBUG")
 
 
 class DebugBuild:
@@ -30,12 +34,13 @@ class DebugBuild:
         self._folder = ""
         """The cache; empty while kernels are built as torch does."""
         self._before: dict[str, str | None] = {}
+        self._names = (_CACHE, _DEBUG)
 
     def begin(self, folder: str) -> None:
         """Build for debugging from now on, in this process and in those that it starts."""
         self._folder = folder
-        self._before = {name: os.environ.get(name) for name in (_CACHE, _DEBUG)}
-        os.environ.update({_CACHE: folder, _DEBUG: "1"})
+        self._before = {name: os.environ.get(name) for name in self._names}
+        os.environ.update({**dict.fromkeys(self._names, "1"), _CACHE: folder})
 
     def end(self) -> None:
         """Build as torch does again."""
@@ -56,9 +61,19 @@ class DebugBuild:
             os.environ[_CACHE] = self._folder
         return original()
 
+    def follow(self, builder: ModuleType) -> None:
+        """Have the module that compiles do as we say; ``LackingError`` where this torch cannot."""
+        code = getattr(getattr(builder, _FLAGS, None), "__code__", None)
+        if code is None:
+            raise LackingError(_DEBUG)
+        if _DEBUG in code.co_consts:
+            return
+        replaced(builder, _FLAGS, self._flags)
+        self._names = (_CACHE, _AT_IMPORT)
+        if self._folder:
+            self._before[_AT_IMPORT] = os.environ.get(_AT_IMPORT)
+            os.environ[_AT_IMPORT] = "1"
 
-def check(builder: ModuleType) -> None:
-    """``LackingError`` where this torch builds no kernels for debugging."""
-    code = getattr(getattr(builder, _FLAGS, None), "__code__", None)
-    if code is None or _DEBUG not in code.co_consts:
-        raise LackingError(_DEBUG)
+    def _flags(self, original: Callable[..., list[str]], *args: Any, **named: Any) -> list[str]:
+        flags = original(*args, **named)
+        return ["O0", "g", *(each for each in flags if not _OPTIMIZES.fullmatch(each))] if self._folder else flags

@@ -39,6 +39,8 @@ if TYPE_CHECKING:
     Contexts = Sequence[tuple[int, Node]]
     """Lines of a wrapper, each with the node that torch was about to write when it came there."""
 
+_WHOLE = "_compile_to_module_lines"
+"""What takes a wrapper's text since torch 2.8. Before, ``codegen`` gives it to who writes it to a file."""
 _AHEAD_OF_TIME = "codegen_with_cpp_wrapper"
 _VARIABLE = re.compile(r"\s*(?:const )?auto (\w+) =")
 _KINDS: dict[str, LineKind] = {
@@ -90,9 +92,13 @@ class Kernels:
         """Wrap the functions of torch's that name kernels and finish a graph's code."""
         self._maker_of = lowering.maker_of
         replaced(self._private.cpp.CppScheduling, "define_kernel", self._define)
-        replaced(self._private.graph.GraphLowering, "_compile_to_module_lines", self._finish)
-        if hasattr(self._private.graph.GraphLowering, _AHEAD_OF_TIME):
-            replaced(self._private.graph.GraphLowering, _AHEAD_OF_TIME, self._finish_cxx)
+        lowering_of_graphs = self._private.graph.GraphLowering
+        if not hasattr(lowering_of_graphs, _WHOLE):
+            replaced(lowering_of_graphs, "codegen", self._finish_older)
+            return
+        replaced(lowering_of_graphs, _WHOLE, self._finish)
+        if hasattr(lowering_of_graphs, _AHEAD_OF_TIME):
+            replaced(lowering_of_graphs, _AHEAD_OF_TIME, self._finish_cxx)
 
     def _define(
         self, original: Callable[..., str], scheduling: Any, text: str, nodes: Any, *args: Any, **named: Any
@@ -166,15 +172,24 @@ class Kernels:
         return maker.whole[0]
 
     def _finish(self, original: Callable[..., Any], lowered: Any, code: Any) -> Any:
+        code.value = self._whole(lowered, code.value, code.line_map)
+        return original(lowered, code)
+
+    def _finish_older(self, original: Callable[..., Any], lowered: Any) -> Any:
+        text, contexts, *more = original(lowered)
+        return (self._whole(lowered, text, contexts), contexts, *more)
+
+    def _whole(self, lowered: Any, marked: str, contexts: Contexts) -> str:
+        """The text of a module that is whole, without marks."""
         graph = self._graphs.pop(lowered, _Graph())
         self._lines.forget()
-        code.value = marks.clean(code.value)
+        text = marks.clean(marked)
         if graph.uses:
             graph.kind = kind_of(lowered)
             with self._safely("a graph's kernels"):
-                self._made(code.value, _of_module(graph, code.value, code.line_map))
-                tell(code.value, lowered.module)
-        return original(lowered, code)
+                self._made(text, _of_module(graph, text, contexts))
+                tell(text, lowered.module)
+        return text
 
     def _finish_cxx(self, original: Callable[..., Any], lowered: Any) -> Any:
         """Take the two files of C++ of a graph that is compiled ahead of time; it has no module of Python."""

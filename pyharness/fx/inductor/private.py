@@ -18,7 +18,8 @@ PARTS = {
         "GraphLowering.run_node",
         "GraphLowering.call_function",
         "GraphLowering.mark_buffer_mutated",
-        "GraphLowering._compile_to_module_lines",
+        "GraphLowering.codegen",
+        "GraphLowering._compile_to_module",
     ),
     "ir": (
         "Loops.__post_init__",

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 from torch import fx
 
 from pyharness.fx import inductor
-from pyharness.fx.inductor import marks
 from pyharness.fx.inductor.captured import compile_id
 from pyharness.fx.inductor.graphs import kind_of
 from pyharness.fx.inductor.lowering import Lowering
 from pyharness.fx.inductor.private import private
+from pyharness.fx.inductor.wrappers import text_of
 from pyharness.host.state import StateError
 from pyharness.model import kernel_files
 
@@ -71,11 +71,11 @@ def watching(run: Callable[[Lowered, Callable[[Any], Any], Any], Any], lost: lis
             setattr(lowered, _GRAPH, fx.GraphModule(gm, copy.deepcopy(gm.graph)))
         original(lowered, gm, *args, **named)
 
-    def finish(original: Callable[..., Any], lowered: Any, code: Any) -> Any:
-        text = marks.clean(code.value)
-        module = original(lowered, code)
+    def finish(original: Callable[..., Any], lowered: Any) -> Any:
+        module = original(lowered)
         graph = getattr(lowered, _GRAPH, None)
         if graph is not None:
+            text = text_of(module.__file__)
             found = Lowered(graph, compile_id(), kind_of(lowered), text, module, _values(lowered))
             found.maps, found.wrapper = seen.maps.get(text), seen.wrappers.get(module.__file__)
             call = module.call
@@ -86,7 +86,7 @@ def watching(run: Callable[[Lowered, Callable[[Any], Any], Any], Any], lost: lis
     with ExitStack() as stack:
         stack.enter_context(_following(seen))
         stack.enter_context(_replacing(lowering, "__init__", make))
-        stack.enter_context(_replacing(lowering, "_compile_to_module_lines", finish))
+        stack.enter_context(_replacing(lowering, "_compile_to_module", finish))
         yield
 
 

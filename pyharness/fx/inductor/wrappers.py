@@ -117,7 +117,7 @@ class Wrappers:
 
     def _load(self, original: Callable[..., Any], cls: Any, key: str, path: str, *args: Any, **named: Any) -> Any:
         self._written.clear()
-        text = _text_of(path)
+        text = text_of(path)
         defined, in_cxx = kernels_of(text), [source for _, source in cxx_sources(text)]
         maps = self._maps(text) if defined or in_cxx else None
         self._text = text if maps else ""
@@ -150,7 +150,7 @@ class Wrappers:
         return next((path for content, path in self._written if content.startswith(source)), None)
 
 
-def _text_of(path: str) -> str:
+def text_of(path: str) -> str:
     """A wrapper's text; empty where it cannot be read."""
     try:
         with open(path, encoding="utf-8") as file:  # noqa: PTH123  (as Python reads it)

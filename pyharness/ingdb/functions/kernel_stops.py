@@ -11,8 +11,8 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from pyharness.ingdb.functions.user_functions import function_around, user_functions
+from pyharness.model.kernel_files import is_cxx
 from pyharness.model.kernel_frames import mapped_lines
-from pyharness.model.wrapper_map import is_cxx
 from pyharness.reading.binaries.debug_entries import unit_at
 from pyharness.reading.binaries.line_table import line_table
 from pyharness.reading.functions.places_at import inlined_calls

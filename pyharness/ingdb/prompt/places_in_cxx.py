@@ -14,8 +14,9 @@ from pyharness.ingdb import console, terminal
 from pyharness.ingdb.functions.kernel_stops import has_kernels
 from pyharness.ingdb.functions.user_functions import user_functions
 from pyharness.ingdb.process import libraries
+from pyharness.model.kernel_files import is_cxx
 from pyharness.model.places import statements
-from pyharness.model.wrapper_map import is_cxx, map_of_cxx
+from pyharness.model.wrapper_map import map_of_cxx
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
