@@ -54,6 +54,10 @@ _OTHERS = "{0} has it, and counts as a library of others: --include '*/{0}' (`in
 _MOST_OF_A_KIND = 64
 _FOLDER = "Set PYHARNESS_HOME to a folder that you can write."
 _AHEAD_OF_TIME = "`pyharness fx compiled SCRIPT` makes it, with the script that has AOTInductor compile the model."
+_NO_LINES = (
+    "torch up to 2.10 builds generated C++ without -g: begin with --debug-kernels (debug_kernels, debugKernels), which "
+    "builds it anew."
+)
 _TRACE = "torch.fx.symbolic_trace, and torch.compile, make GraphModules."
 
 _OTHER_FILES = "its engine and its generated code are not here"
@@ -307,6 +311,10 @@ class Breakpoints:
         """The program ended and never came there: say why, with the nearest names."""
         if each.where.is_native_op:
             return self._op_not_reached(each)
+        if each.in_cxx:
+            file = PurePath(each.in_cxx[0][0]).name
+            problem = f"{file}, where it is, has no line tables in any library that was loaded"
+            return HarnessError(f"The program ended without reaching {each}: {problem}.", _NO_LINES)
         return self.missing(each) or HarnessError(f"The program ended without reaching {each}.", self._why(each))
 
     def _why(self, each: Breakpoint) -> str:

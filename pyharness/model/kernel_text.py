@@ -20,7 +20,9 @@ Number = TypeVar("Number")
 _SIGNATURE = re.compile(r'extern "C"\s+(?:\w+\s+)*?void\s+(kernel|cpp_\w+)\((.*?)\)', re.DOTALL)
 _DEFINED = re.compile(r'^extern "C"\s+(?:\w+\s+)*?void\s+(cpp_\w+)\([^;{]*\)\s*\{.*?^\}', re.DOTALL | re.MULTILINE)
 """A kernel that a wrapper in C++ calls. It is declared before, too."""
-_CXX_SOURCE = re.compile(r'^(?:cpp_wrapper|kernel)_src = \(\nr"""(.*?)"""\n\)', re.DOTALL | re.MULTILINE)
+_CXX_SOURCE = re.compile(
+    r"^(?:cpp_wrapper|kernel)_src = \(\nr?(\"\"\"|''')(?P<text>.*?)\1\n\)", re.DOTALL | re.MULTILINE
+)
 _CXX_ENTRY = re.compile(r"^void (?:inductor_entry_impl|AOTInductorModel\w*::run_impl)\(", re.MULTILINE)
 _KERNEL = re.compile(r"^(\w+) = async_compile\.cpp_pybinding\([^\n]*?r?'''(.*?)'''\)", re.DOTALL | re.MULTILINE)
 """A kernel in the text of a wrapper: what it is called, and its C++. Up to torch 2.9 it is no raw string."""
@@ -96,7 +98,8 @@ def cxx_sources(module: str) -> list[tuple[int, str]]:
 
     Each with the lines of the module before its first. Empty for a wrapper in Python.
     """
-    return [(module.count("\n", 0, each.start(1)), each[1]) for each in _CXX_SOURCE.finditer(module)]
+    found = _CXX_SOURCE.finditer(module)
+    return [(module.count("\n", 0, each.start("text")), each["text"]) for each in found]
 
 
 def has_cxx_wrapper(text: str) -> bool:

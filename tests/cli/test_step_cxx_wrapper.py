@@ -176,6 +176,19 @@ def test_kernels_below_a_wrapper_in_cxx_are_timed(told):
 
 @pytest.mark.usefixtures("packaged")
 @pytest.mark.rotated_tests(turns=11, number=1)
+def test_a_place_in_a_library_without_line_tables_says_how_to_have_them(folder, environment, tmp_path):
+    """As torch builds them up to 2.10."""
+    cache = {"TORCHINDUCTOR_CACHE_DIR": inductor.cache(tmp_path / "torch"), "TORCHINDUCTOR_CPP_WRAPPER": "1"}
+    command = Command({**environment, **cache}, folder)
+    assert command("step", "trains.py", "--at", "fx:blocks.0").returncode == 0
+    for library in (tmp_path / "torch").rglob("*.so"):
+        subprocess.run(["strip", "--strip-debug", library], check=True)
+    result = command("step", "trains.py", "--at", "fx:blocks.0", "--kill")
+    assert result.returncode == 1
+    assert re.search(r"fx:blocks\.0: \w+\.main\.cpp, where it is, has no line tables", result.stderr)
+    assert "--debug-kernels" in result.stderr
+
+
 def test_a_library_without_a_map_says_how_to_have_one(folder, environment, tmp_path):
     command = Command({**environment, **environment_of(tmp_path / "home")}, folder)
     result = command("step", "loads.py", "--at", "fx:blocks.1")

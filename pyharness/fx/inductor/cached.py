@@ -6,6 +6,7 @@ kernels that were compiled are used as they are: their names are the digests of 
 
 from __future__ import annotations
 
+import errno
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
 
 _HIT = "cache_hit_post_compile"
 """What torch calls with each entry of its cache that it is about to load, those inside of AOT autograd's, too."""
+_LOADED = "after_deserialization"
+"""The same of torch 2.6: a method of the entry. Where it raises ``OSError``, torch compiles the graph."""
 _MOST = 2
 """How often an entry is refused, once by AOT autograd and once by inductor: what is made anew may lack a map, too."""
 
@@ -30,19 +33,32 @@ class Cached:
 
     def __init__(self, private: Private) -> None:
         self._cache = getattr(private.codecache, "FxGraphCache", None)
+        self._compile_fx = private.compile_fx
         self._refused: Counter[str] = Counter()
 
     def install(self) -> None:
         """Wrap the function of torch's; where it lacks, code from the cache has the maps that it had."""
         if hasattr(self._cache, _HIT):
             replaced(self._cache, _HIT, self._hit)
+        elif hasattr(self._compile_fx, "CompiledFxGraph"):
+            replaced(self._compile_fx.CompiledFxGraph, _LOADED, self._load)
 
     def _hit(self, original: Callable[..., Any], graph: Any, info: Any, *args: Any, **named: Any) -> Any:
+        if self._refuses(graph):
+            return None, info  # no hit: torch compiles the graph
+        return original(graph, info, *args, **named)
+
+    def _load(self, original: Callable[..., Any], graph: Any, *args: Any, **named: Any) -> Any:
+        if self._refuses(graph):
+            raise OSError(errno.ENOENT, "There is no map of its kernels")
+        return original(graph, *args, **named)
+
+    def _refuses(self, graph: Any) -> bool:
         text = getattr(graph, "source_code", None)
         if isinstance(text, str) and self._refused[text] < _MOST and _has_kernels(text) and _lacks(text):
             self._refused[text] += 1
-            return None, info  # no hit: torch compiles the graph
-        return original(graph, info, *args, **named)
+            return True
+        return False
 
 
 def _has_kernels(text: str) -> bool:
