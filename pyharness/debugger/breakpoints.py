@@ -55,7 +55,7 @@ _MOST_OF_A_KIND = 64
 _FOLDER = "Set PYHARNESS_HOME to a folder that you can write."
 _AHEAD_OF_TIME = "`pyharness fx compiled SCRIPT` makes it, with the script that has AOTInductor compile the model."
 _NO_LINES = (
-    "torch up to 2.10 builds generated C++ without -g: begin with --debug-kernels (debug_kernels, debugKernels), which "
+    "torch up to 2.12 builds generated C++ without -g: begin with --debug-kernels (debug_kernels, debugKernels), which "
     "builds it anew."
 )
 _TRACE = "torch.fx.symbolic_trace, and torch.compile, make GraphModules."

@@ -33,7 +33,7 @@ _COMMANDS = "\n// Compile cmd\n"
 _SUFFIXES = (".main.cpp", ".optimized.cpp", ".wrapper.cpp", ".kernel.cpp")
 """How torch names files of C++, behind a hash: those that Python loads, then AOTInductor's."""
 _OLDER = re.compile(r"(?:^|/)c[a-z2-7]{51}\.cpp$")
-"""How torch 2.6 names them: the hash is all."""
+"""How torch 2.6 and 2.7 name them: the hash is all."""
 
 
 @frozen

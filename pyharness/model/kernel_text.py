@@ -23,7 +23,7 @@ _DEFINED = re.compile(r'^extern "C"\s+(?:\w+\s+)*?void\s+(cpp_\w+)\([^;{]*\)\s*\
 _CXX_SOURCE = re.compile(
     r"^(?:cpp_wrapper|kernel)_src = \(\nr?(\"\"\"|''')(?P<text>.*?)\1\n\)", re.DOTALL | re.MULTILINE
 )
-_CXX_ENTRY = re.compile(r"^void (?:inductor_entry_impl|AOTInductorModel\w*::run_impl)\(", re.MULTILINE)
+_CXX_ENTRY = re.compile(r"^void (inductor_entry_impl|AOTInductorModel\w*::run_impl)\(", re.MULTILINE)
 _KERNEL = re.compile(r"^(\w+) = async_compile\.cpp_pybinding\([^\n]*?r?'''(.*?)'''\)", re.DOTALL | re.MULTILINE)
 """A kernel in the text of a wrapper: what it is called, and its C++. Up to torch 2.9 it is no raw string."""
 _OF_PYTHON = "kernel"
@@ -105,6 +105,14 @@ def cxx_sources(module: str) -> list[tuple[int, str]]:
 def has_cxx_wrapper(text: str) -> bool:
     """Whether a file of C++ has a wrapper, which calls kernels."""
     return _CXX_ENTRY.search(text) is not None
+
+
+def calls_in_cxx(text: str, kernel: str) -> tuple[str, tuple[int, ...]]:
+    """The function that is the wrapper in a file of C++, and its lines that call a kernel."""
+    entry = _CXX_ENTRY.search(text)
+    call = re.compile(rf"\s*{re.escape(kernel)}\(")
+    lines = (number for number, line in enumerate(text.split("\n"), 1) if call.match(line))
+    return (entry[1], tuple(lines)) if entry else ("", ())
 
 
 def has_kernel(text: str) -> bool:

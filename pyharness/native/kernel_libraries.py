@@ -13,7 +13,7 @@ from pyharness.host.mapped_code import mapped_code
 from pyharness.model.errors import HarnessError
 from pyharness.model.frozen import frozen
 from pyharness.model.kernel_files import Kernel, Wrapper, is_cxx, kept_at, wrappers_of
-from pyharness.model.kernel_text import defined_in
+from pyharness.model.kernel_text import calls_in_cxx, defined_in
 from pyharness.model.results.trace import Call
 from pyharness.model.user_code import is_user_binary
 from pyharness.model.wrapper_map import map_of_cxx
@@ -85,10 +85,22 @@ class KernelLibrary:
         known = ((each.file, each.line, each.function) for each in places if each.file and each.line)
         return next((each for each in known if is_cxx(each[0])), None)
 
+    @cached_property
+    def _source(self) -> tuple[str, str]:
+        """Path and text of what torch built it of, which lies beside it; empty where it does not, as in a package."""
+        path = Path(self.path).with_suffix(".cpp")
+        return (str(path), _text_of(path)) if is_cxx(str(path)) else ("", "")
+
+    def _only_call(self, kernel: str) -> tuple[str, int, str] | None:
+        """The only line of the wrapper that calls a kernel, without debug information."""
+        path, text = self._source
+        function, lines = calls_in_cxx(text, kernel)
+        return (path, lines[0], function) if len(lines) == 1 else None
+
     def site(self, kernel: str, back: int) -> Site | None:
-        """What called the kernel, by the address behind the call; ``None`` without debug information."""
+        """What called the kernel, by the address behind the call; ``None`` where nobody knows."""
         if back not in self._sites:
-            place = self._place(back - 1)
+            place = self._place(back - 1) or self._only_call(kernel)
             self._sites[back] = Site(kernel, *place) if place else None
         return self._sites[back]
 
@@ -99,24 +111,23 @@ class KernelLibrary:
     def kernel(self, name: str) -> Kernel | None:
         """A kernel with its text; ``None`` where the file is gone."""
         place = self._place(self.addresses[name])
-        if place is None:
-            return None
-        try:
-            text = Path(place[0]).read_text(encoding="utf-8")
-        except (OSError, UnicodeError):
-            return None
-        found = (Kernel(each.name, place[0], each.text, each.line - 1) for each in defined_in(text))
+        path, text = (place[0], _text_of(Path(place[0]))) if place else self._source
+        found = (Kernel(each.name, path, each.text, each.line - 1) for each in defined_in(text))
         return next((each for each in found if each.name == name), None)
 
 
 @lru_cache(maxsize=64)
 def _maps_of(wrapper: str, _kept: int) -> KernelMaps | None:
     """What is kept of a wrapper in C++, since a map was kept last."""
+    return next((maps for _, maps in wrappers_of(_text_of(Path(wrapper))) if maps.is_cxx), None)
+
+
+def _text_of(path: Path) -> str:
+    """A file's text; empty where it cannot be read."""
     try:
-        text = Path(wrapper).read_text(encoding="utf-8")
+        return path.read_text(encoding="utf-8")
     except (OSError, UnicodeError):
-        return None
-    return next((maps for _, maps in wrappers_of(text) if maps.is_cxx), None)
+        return ""
 
 
 class KernelLibraries:

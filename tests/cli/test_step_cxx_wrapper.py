@@ -177,7 +177,7 @@ def test_kernels_below_a_wrapper_in_cxx_are_timed(told):
 @pytest.mark.usefixtures("packaged")
 @pytest.mark.rotated_tests(turns=11, number=1)
 def test_a_place_in_a_library_without_line_tables_says_how_to_have_them(folder, environment, tmp_path):
-    """As torch builds them up to 2.10."""
+    """As torch builds them up to 2.12."""
     cache = {"TORCHINDUCTOR_CACHE_DIR": inductor.cache(tmp_path / "torch"), "TORCHINDUCTOR_CPP_WRAPPER": "1"}
     command = Command({**environment, **cache}, folder)
     assert command("step", "trains.py", "--at", "fx:blocks.0").returncode == 0
@@ -187,6 +187,10 @@ def test_a_place_in_a_library_without_line_tables_says_how_to_have_them(folder, 
     assert result.returncode == 1
     assert re.search(r"fx:blocks\.0: \w+\.main\.cpp, where it is, has no line tables", result.stderr)
     assert "--debug-kernels" in result.stderr
+    events = json.loads(command("trace", "trains.py", "--json").stdout)["events"]
+    nodes = {each["name"]: each["nodes"] for each in events if each["name"].startswith("cpp_fused")}
+    assert "erf" in nodes["cpp_fused_gelu_gelu_backward_2"], "the only call of it"
+    assert not nodes["cpp_fused_add_gelu_0"], "either of two layers"
 
 
 def test_a_library_without_a_map_says_how_to_have_one(folder, environment, tmp_path):

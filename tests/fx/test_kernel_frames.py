@@ -95,7 +95,7 @@ HASH = "a67r46dp3z4py3vyyeotxy374e7dljorz3ykirhol6xu2xnkyqq"
     ],
 )
 def test_files_of_generated_cxx_are_known_by_their_names(name, is_torchs):
-    """The second is how torch 2.6 names them."""
+    """The second is how torch 2.6 and 2.7 name them."""
     assert is_cxx(name) is is_cxx(f"/cache/xa/{name}") is is_torchs
 
 
