@@ -59,11 +59,12 @@ def test_a_torch_that_cannot_is_named(build):
 @pytest.fixture
 def older():
     """torch's module as it is before 2.10: its flags are a list, and read no environment."""
+
+    def flags(_compiler, *, min_optimize=False):
+        return [*(["O1"] if min_optimize else ["O3", "DNDEBUG"]), "ffast-math"]
+
     module = ModuleType("cpp_builder")
-    module._get_optimization_cflags = lambda _compiler, min_optimize=False: [
-        *(["O1"] if min_optimize else ["O3", "DNDEBUG"]),
-        "ffast-math",
-    ]
+    vars(module)["_get_optimization_cflags"] = flags
     return module
 
 

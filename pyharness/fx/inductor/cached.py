@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 _HIT = "cache_hit_post_compile"
 """What torch calls with each entry of its cache that it is about to load, those inside of AOT autograd's, too."""
 _LOADED = "after_deserialization"
-"""The same of torch 2.6 and 2.7: a method of the entry. Where it raises ``OSError``, torch compiles the graph."""
+"""What torch 2.6 and 2.7 call instead, a method of the entry. Where it raises ``OSError``, torch compiles the graph."""
 _MOST = 2
 """How often an entry is refused, once by AOT autograd and once by inductor: what is made anew may lack a map, too."""
 
