@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection
 
     from pyharness.debugger.action import Request
-    from pyharness.debugger.breakpoint import Breakpoint
+    from pyharness.debugger.breaking.breakpoint import Breakpoint
     from pyharness.debugger.stop import Event
 
 _PYTHON_COMMANDS: dict[Request, Literal["continue", "next", "stepIn", "stepOut"]] = {

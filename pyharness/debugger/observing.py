@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from io import TextIOWrapper
 
     from pyharness.debugger.api.program import Program
-    from pyharness.debugger.breakpoint import Breakpoint
+    from pyharness.debugger.breaking.breakpoint import Breakpoint
     from pyharness.model.stops import Stop
 
 _RETURNED = "what was run has returned: this is the line that runs it"

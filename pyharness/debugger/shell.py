@@ -7,7 +7,7 @@ from abc import ABC, abstractmethod
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from pyharness.debugger.breakpoints import Breakpoints
+from pyharness.debugger.breaking.breakpoints import Breakpoints
 from pyharness.debugger.listener import Listener
 from pyharness.model.errors import HarnessError
 from pyharness.protocol.channel import Ready
@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
     from pyharness.debugger.action import Action, Request
-    from pyharness.debugger.breakpoint import Breakpoint
+    from pyharness.debugger.breaking.breakpoint import Breakpoint
+    from pyharness.debugger.breaking.failed_conditions import FailedCondition
     from pyharness.debugger.changed_sources import ChangedSources
-    from pyharness.debugger.failed_conditions import FailedCondition
     from pyharness.debugger.machine import Machine
     from pyharness.debugger.native.side import NativeSide
     from pyharness.debugger.python.side import PythonSide

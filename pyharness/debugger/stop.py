@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 from pyharness.model.frozen import frozen
 
 if TYPE_CHECKING:
-    from pyharness.debugger.breakpoint import Breakpoint
+    from pyharness.debugger.breaking.breakpoint import Breakpoint
 
 Language = Literal["python", "native", "start"]
 NativeReason = Literal["breakpoint", "arrived", "stepped", "signal", "pause", "data breakpoint", "exception"]

@@ -133,7 +133,7 @@ class Arrivals:
         for point in session.points:
             came = point.hits or point.breakpoint in program.has_logged
             if session.plan.together:
-                missing = breakpoints.missing(point.breakpoint)
+                missing = breakpoints.reasons.missing(point.breakpoint)
                 session.unreached[str(point.breakpoint)] = None if came else str(missing or "")
             elif point.enabled and not (came or point.is_step):
                 session.screen.note(str(breakpoints.not_reached(point.breakpoint)))

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     from pyharness.debugger.action import Request
-    from pyharness.debugger.breakpoint import Breakpoint
+    from pyharness.debugger.breaking.breakpoint import Breakpoint
     from pyharness.debugger.native.side import NativeSide
     from pyharness.debugger.shell import Events, Shell
     from pyharness.debugger.stop import Stopped

@@ -10,7 +10,7 @@ from pyharness.model.errors import UsageError
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from pyharness.debugger.breakpoint import Breakpoint
+    from pyharness.debugger.breaking.breakpoint import Breakpoint
     from pyharness.debugger.stop import Stopped
     from pyharness.model.frames import Frame
 

@@ -20,7 +20,7 @@ from pyharness.session.plan import Step
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from pyharness.debugger.breakpoint import Breakpoint
+    from pyharness.debugger.breaking.breakpoint import Breakpoint
     from pyharness.session.plan import LogPoint, Plan
 
 Entry: TypeAlias = Begun | Printed | Stop | Checked | Logged | Ended | Failure

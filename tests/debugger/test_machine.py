@@ -3,7 +3,7 @@
 import pytest
 
 from pyharness.debugger.action import AgentArm, AgentDisarm, Arm, ArmReturn, Disarm, Leave, Native, Python, Start
-from pyharness.debugger.breakpoint import Breakpoint
+from pyharness.debugger.breaking.breakpoint import Breakpoint
 from pyharness.debugger.machine import Machine
 from pyharness.debugger.stop import NativeStopped, PythonStopped, Stopped
 from pyharness.model.where import Where

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from pyharness.dap.beginning.plan import Plan
     from pyharness.dap.session import Session
-    from pyharness.debugger.breakpoint import Breakpoint
+    from pyharness.debugger.breaking.breakpoint import Breakpoint
     from pyharness.debugger.native.side import NativeSide
     from pyharness.debugger.shell import Events, Shell
     from pyharness.debugger.starting.target import Target

@@ -16,7 +16,7 @@ from pyharness.dap.breaking.placed_breakpoint import (
 )
 from pyharness.dap.breaking.python_breakpoints import is_at_its_start
 from pyharness.dap.registry import request
-from pyharness.debugger.breakpoint import Breakpoint
+from pyharness.debugger.breaking.breakpoint import Breakpoint
 from pyharness.debugger.python.exceptions import for_debugpy
 from pyharness.model.errors import HarnessError, UsageError
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pyharness.dap.breaking.python_breakpoints import checked_condition, function_name
-from pyharness.debugger.breakpoint import Breakpoint
+from pyharness.debugger.breaking.breakpoint import Breakpoint
 from pyharness.model.conditions import hits as hit_condition
 from pyharness.model.conditions import log_message
 from pyharness.model.conditions.condition import compile_condition

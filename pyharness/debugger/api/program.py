@@ -13,11 +13,11 @@ from pyharness.debugger import interrupts
 from pyharness.debugger.api.evaluation import text_of
 from pyharness.debugger.api.hold import Hold
 from pyharness.debugger.api.waiting import Heard, Missing
-from pyharness.debugger.breakpoint import Breakpoint
+from pyharness.debugger.breaking.breakpoint import Breakpoint
+from pyharness.debugger.breaking.kernel_element import places_of
 from pyharness.debugger.described_stop import described
 from pyharness.debugger.frame_variables import variables_of
 from pyharness.debugger.interrupts import postponed
-from pyharness.debugger.kernel_element import places_of
 from pyharness.debugger.live.shell import LiveShell
 from pyharness.debugger.merged_stack import merged_stack
 from pyharness.debugger.starting import words
@@ -242,7 +242,7 @@ class Program:
     @property
     def unseen(self) -> str:
         """How an ended program left the debugger before its end, which was not seen then; empty where it did not."""
-        return self._shell.breakpoints.unseen
+        return self._shell.breakpoints.reasons.unseen
 
     # --- going on -----------------------------------------------------------------------------------------------------
 

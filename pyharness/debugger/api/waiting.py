@@ -9,8 +9,8 @@ from pyharness.debugger.listener import Listener
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from pyharness.debugger.breakpoint import Breakpoint
-    from pyharness.debugger.breakpoints import Breakpoints
+    from pyharness.debugger.breaking.breakpoint import Breakpoint
+    from pyharness.debugger.breaking.breakpoints import Breakpoints
     from pyharness.protocol.channel import Child
 
 
@@ -48,7 +48,7 @@ class Missing:
 
     def __call__(self) -> None:
         """Note it now, where there is something new."""
-        text = self._breakpoints.so_far(self._place)
+        text = self._breakpoints.reasons.so_far(self._place)
         if text and text != self._noted:
             self._note(f"Still waiting for {self._place}. {text}")
         self._noted = text

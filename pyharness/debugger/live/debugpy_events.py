@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from pyharness.debugger.failed_conditions import FailedCondition
+from pyharness.debugger.breaking.failed_conditions import FailedCondition
 from pyharness.debugger.stop import PythonStopped
 from pyharness.host.process_state import is_held
 from pyharness.model.errors import DebuggerLostError

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from pyharness.debugger.breaking.failed_conditions import FailedCondition
 from pyharness.debugger.expressions import Expression
-from pyharness.debugger.failed_conditions import FailedCondition
 from pyharness.debugger.native.stop_reasons import number_of
 from pyharness.debugger.native.threads import HELD
 from pyharness.debugger.stop import NativeStopped
@@ -17,7 +17,7 @@ from pyharness.protocol.mi import READ_MORE, Logged
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from pyharness.debugger.breakpoint import Breakpoint
+    from pyharness.debugger.breaking.breakpoint import Breakpoint
     from pyharness.debugger.listener import Listener
     from pyharness.debugger.live.libraries import Libraries
     from pyharness.debugger.live.op_stops import OpStops

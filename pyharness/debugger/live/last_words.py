@@ -12,7 +12,7 @@ from pyharness.gdbmi.records import Notice
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from pyharness.debugger.breakpoint import Breakpoint
+    from pyharness.debugger.breaking.breakpoint import Breakpoint
     from pyharness.debugger.shell import Events
 
 _PATIENCE = 1.0

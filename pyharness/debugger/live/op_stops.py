@@ -15,7 +15,7 @@ from pyharness.protocol.mi import Break
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from pyharness.debugger.breakpoint import Breakpoint
+    from pyharness.debugger.breaking.breakpoint import Breakpoint
     from pyharness.debugger.shell import Shell
     from pyharness.protocol.agent import OpPlace
     from pyharness.protocol.channel import OpReached

@@ -109,11 +109,11 @@ class ProgramMessages:
         match message:
             case Ended():
                 self._lifetime.ending = True
-                breakpoints.ended = message
+                breakpoints.reasons.ended = message
                 if self._shell.native:
                     breakpoints.look_in_others(self._shell.native)
             case Unfiled(why):
-                breakpoints.unfiled = why
+                breakpoints.reasons.unfiled = why
             case Generated(file):
                 breakpoints.generated(file)
                 if self._shell.native and breakpoints.wants_native:

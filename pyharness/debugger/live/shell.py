@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from pyharness.debugger.action import Action, Request
-    from pyharness.debugger.breakpoint import Breakpoint
+    from pyharness.debugger.breaking.breakpoint import Breakpoint
     from pyharness.debugger.listener import Listener
     from pyharness.debugger.native.side import NativeSide
     from pyharness.debugger.shell import Events
@@ -164,7 +164,7 @@ class LiveShell(Shell):
             elif item["event"] == "output":
                 self._debugpy.output(item.get("body") or {})
         self.exit_code = code
-        self.breakpoints.left_unseen = code >= 0 and (self._lifetime.replaced or not self._lifetime.ending)
+        self.breakpoints.reasons.left_unseen = code >= 0 and (self._lifetime.replaced or not self._lifetime.ending)
         self._listener.ended(code)
 
     @contextmanager

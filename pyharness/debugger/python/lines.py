@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from pyharness.dapwire.message import Message
-    from pyharness.debugger.breakpoint import Breakpoint
+    from pyharness.debugger.breaking.breakpoint import Breakpoint
 
 
 def source_breakpoint(line: int, there: Sequence[Breakpoint]) -> Message:

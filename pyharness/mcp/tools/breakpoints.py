@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from pydantic import BaseModel, Field
 
-from pyharness.debugger.breakpoint import Breakpoint
+from pyharness.debugger.breaking.breakpoint import Breakpoint
 from pyharness.mcp.registry import Answer, Asked, Told, tool
 from pyharness.mcp.tools.start import WHERE
 from pyharness.model.conditions import log_message

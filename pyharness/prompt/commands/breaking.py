@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pyharness.debugger.breakpoint import Breakpoint
+from pyharness.debugger.breaking.breakpoint import Breakpoint
 from pyharness.debugger.starting.launch import Command
 from pyharness.model.conditions import log_message
 from pyharness.model.errors import UsageError

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pyharness.debugger.breakpoint import Breakpoint
-from pyharness.debugger.kernel_element import no_element, places_of
+from pyharness.debugger.breaking.breakpoint import Breakpoint
+from pyharness.debugger.breaking.kernel_element import no_element, places_of
 from pyharness.model.element import read
 from pyharness.model.errors import HarnessError, UsageError
 from pyharness.model.text.code_lines import executable_line, function_lines

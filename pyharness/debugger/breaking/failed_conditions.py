@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from pyharness.model.frozen import frozen
 
 if TYPE_CHECKING:
-    from pyharness.debugger.breakpoint import Breakpoint
+    from pyharness.debugger.breaking.breakpoint import Breakpoint
 
 
 @frozen
