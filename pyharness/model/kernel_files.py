@@ -6,6 +6,7 @@ import json
 import re
 from contextlib import suppress
 from dataclasses import replace
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -153,6 +154,14 @@ def _digests(path: Path) -> list[str]:
 
 def _read(digest: str) -> KernelMaps | None:
     try:
-        return load(read_regular(str(state_dir(_FOLDER) / f"{digest}.json")).decode())
+        path = state_dir(_FOLDER) / f"{digest}.json"
+        found = path.stat()
+        return _loaded(str(path), found.st_mtime_ns, found.st_ino)
     except (OSError, StateError, ValueError, KeyError, TypeError):
         return None
+
+
+@lru_cache(maxsize=16)
+def _loaded(path: str, _modified: int, _inode: int) -> KernelMaps:
+    """The maps in a file: each kernel of a wrapper asks for them all."""
+    return load(read_regular(path).decode())

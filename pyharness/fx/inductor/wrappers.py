@@ -91,6 +91,8 @@ class Wrappers:
         """Text and path of each file of C++ since the wrapper that is loaded began."""
         self._text = ""
         """The wrapper that is being loaded, if it has a map."""
+        self._defined: list[tuple[str, str]] = []
+        """Name and text of its kernels."""
         self._cxx: _InCxx | None = None
         """What is C++ of it, or of what is compiled ahead of time."""
 
@@ -111,7 +113,7 @@ class Wrappers:
             if self._cxx and self._cxx.take(content, path):
                 self._loaded(self._cxx.wrapper())
                 self._cxx = None
-            elif any(content.startswith(source) for _, source in kernels_of(self._text)):
+            elif any(content.startswith(source) for _, source in self._defined):
                 remember(path, self._text)
         return key, path
 
@@ -120,12 +122,12 @@ class Wrappers:
         text = text_of(path)
         defined, in_cxx = kernels_of(text), [source for _, source in cxx_sources(text)]
         maps = self._maps(text) if defined or in_cxx else None
-        self._text = text if maps else ""
+        self._text, self._defined = (text, defined) if maps else ("", [])
         self._cxx = _InCxx(text, maps, in_cxx) if in_cxx and maps else None
         try:
             module = original(cls, key, path, *args, **named)
         finally:
-            self._text, self._cxx = "", None
+            self._text, self._defined, self._cxx = "", [], None
         if defined:
             kernels = tuple(Kernel(name, self._file(source), source) for name, source in defined)
             wrapper = Wrapper(path, kernels, maps)
