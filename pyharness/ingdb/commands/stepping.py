@@ -9,6 +9,7 @@ import gdb
 
 from pyharness.ingdb.calls import agent
 from pyharness.ingdb.functions import native_names
+from pyharness.ingdb.functions.kernel_build import is_rest_of_kernel
 from pyharness.ingdb.functions.known_functions import is_own, known_functions
 from pyharness.ingdb.functions.trap_line import PythonLine, current_line
 from pyharness.ingdb.process import libraries
@@ -67,7 +68,8 @@ def ph_out(argument: str) -> None:
             with nullcontext() if argument else _native_caller_stops(python):
                 stops.resume()
         else:
-            _leave_native(gdb.newest_frame().older(), to_python=bool(argument))
+            here = gdb.newest_frame()
+            _leave_native(here.older(), here, to_python=bool(argument))
     stops.report()
 
 
@@ -119,7 +121,7 @@ def _step(mode: str, python: PythonLine | None, native: str = "next") -> None:
         stops.resume(native)
         frame = gdb.newest_frame()
         if current_line() is None and not _is_user_frame(frame) and not stops.interrupted():
-            _leave_native(frame)
+            _leave_native(frame, frame)
 
 
 def _physical(frame: gdb.Frame) -> gdb.Frame:
@@ -175,12 +177,12 @@ def _stops_at(name: str) -> list[gdb.Breakpoint]:
     return made
 
 
-def _leave_native(frame: gdb.Frame | None, *, to_python: bool = False) -> None:
-    """Run on to the person's frame that is at ``frame`` or calls it."""
+def _leave_native(frame: gdb.Frame | None, left: gdb.Frame, *, to_python: bool = False) -> None:
+    """Run on to the person's frame that is at ``frame`` or calls it, and is not of the kernel that is ``left``."""
     for _ in range(_MAX_FRAMES):
         if frame is None:
             break
-        if _is_user_frame(frame) and not to_python:
+        if _is_user_frame(frame) and not to_python and not is_rest_of_kernel(frame, left):
             _return_to(frame)
             return
         if native_names.name_of(frame)[0].startswith("_PyEval_EvalFrame"):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from pyharness.model.kernel_frames import has_map, is_kernel
+from pyharness.model.kernel_frames import has_map, is_kernel, name_in_cxx
 
 if TYPE_CHECKING:
     import gdb
@@ -43,3 +43,16 @@ def is_optimized(frame: gdb.Frame) -> bool:
                 return _FLAG.search(symbol.symtab.producer or "") is not None
         block = block.superblock
     return True
+
+
+def is_rest_of_kernel(frame: gdb.Frame, part: gdb.Frame) -> bool:
+    """Whether ``part`` is what OpenMP runs in parallel of the kernel that ``frame`` is in, which called it for that.
+
+    Both are one kernel to whoever steps: who leaves the part has left the kernel.
+    """
+    name, symtab = part.name() or "", part.find_sal().symtab
+    kernel = name_in_cxx(name)
+    if not kernel or kernel == name or symtab is None or frame.name() != kernel:
+        return False
+    around = frame.find_sal().symtab
+    return around is not None and around.fullname() == symtab.fullname() and is_kernel(symtab.fullname())

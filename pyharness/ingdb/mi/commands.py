@@ -283,7 +283,7 @@ def _caller() -> mi.Caller:
     for level in range(finishable + 1, mi.MAX_FRAMES):
         if frame is None:
             break
-        if is_own(frame):
+        if is_own(frame) and not kernel_build.is_rest_of_kernel(frame, here):
             alone = finishable == here.level() and here.type() != gdb.INLINE_FRAME
             return mi.Caller("native", finishable + 1, native_names.name_of(here)[0] if alone else "")
         if frame.type() != gdb.INLINE_FRAME:
