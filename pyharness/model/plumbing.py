@@ -66,6 +66,7 @@ _PYTHON = (
     (re.compile(r"^<frozen runpy>|/runpy\.py$"), re.compile(""), "runpy"),
     (re.compile(r"-packages/(_?pytest|pluggy|xdist|execnet)/"), re.compile(""), "pytest"),
     (re.compile(r"-packages/cffi/"), re.compile(""), "cffi"),
+    (re.compile(r"-packages/triton/"), re.compile(""), "triton"),
     (re.compile(r"/threading\.py$"), re.compile(r"(^|\.)_"), "threading"),
     (re.compile(r"/multiprocessing/(spawn|forkserver|popen_\w+)\.py$"), re.compile(""), "multiprocessing"),
     (re.compile(r"/multiprocessing/(process|context)\.py$"), re.compile(r"(^|\.)_"), "multiprocessing"),

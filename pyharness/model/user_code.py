@@ -44,7 +44,7 @@ _PYTHONS_BINARY = re.compile(
     re.VERBOSE,
 )
 _LIBRARY_PYTHON = re.compile(
-    r"/(site|dist)-packages/((torch|functorch|torchgen|debugpy|pyharness|_distutils_hack|cffi)/|typing_extensions\.py$)"
+    r"/(site|dist)-packages/((torch|functorch|torchgen|triton|debugpy|pyharness|_distutils_hack|cffi)/|typing_extensions\.py$)"
     r"|^<|/(site|user)customize\.py$|/pyharness/(debuggee|fx|model|native|protocol|pytest_plugin)/"
 )
 

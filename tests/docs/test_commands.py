@@ -29,6 +29,7 @@ NOT_RUN = {
     r"(docker|podman|buildah)\b": "needs a daemon; tests/docker lints and builds what it can",
     r"(sudo )?(apt-get|sysctl)\b": "changes the machine",
     r"git clone\b": "needs the network",
+    r"TRITON_INTERPRET=": "needs triton, which tests/cli/test_step_triton.py runs where it is",
     r"(code|nvim|vim)\b": "an editor",
 }
 """Commands that begin so, and why they are not for a test."""

@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Sequence
+from importlib.util import find_spec
 from pathlib import Path
 from typing import NoReturn
 
@@ -86,6 +87,11 @@ def program(name: str, hint: str = "", *, asked: str = "") -> pytest.MarkDecorat
     if asked and not lacks:
         lacks = subprocess.run([name, asked], capture_output=True, check=False).returncode != 0
     return pytest.mark.skipif(lacks, reason=f"there is no {name}{hint and f': {hint}'}")
+
+
+def module(name: str, hint: str) -> pytest.MarkDecorator:
+    """A mark that skips where Python has no module, which is too large to be among what tests install."""
+    return pytest.mark.skipif(find_spec(name) is None, reason=f"there is no {name}: {hint}")
 
 
 def never(reason: str) -> pytest.MarkDecorator:

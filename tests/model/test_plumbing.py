@@ -96,6 +96,7 @@ def test_native(function, library, file, family):
         ("HookCaller.__call__", "/venv/lib/python3.11/site-packages/pluggy/_caller.py", "pytest"),
         ("pytest_pyfunc_call", "/venv/lib/python3.11/site-packages/_pytest/python.py", "pytest"),
         ("test_it", "/home/me/pytest/test_it.py", ""),
+        ("GridExecutor.__call__", "/venv/lib/python3.13/site-packages/triton/runtime/interpreter.py", "triton"),
     ],
 )
 def test_python(function, file, family):

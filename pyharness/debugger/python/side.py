@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 _OURS = str(Path(__file__).parents[2])
 _OWN = ("debuggee", "engine", "fx", "host", "inspect", "model", "native", "protocol", "reading", "report")
 """The parts of this package that run in programs."""
-_LIBRARIES = ("torch", "functorch", "torchgen", "debugpy", "_distutils_hack", "cffi")
+_LIBRARIES = ("torch", "functorch", "torchgen", "triton", "debugpy", "_distutils_hack", "cffi")
 _TRIES = 3
 """How often a program that gets signals is asked who its threads are."""
 _PATIENCE = 2.0

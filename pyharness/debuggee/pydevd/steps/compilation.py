@@ -1,6 +1,7 @@
 """Steps that pass by what torch compiles: a step into a compiled call goes to what runs, not to what makes it.
 
-Else the step would end where Dynamo traces and inductor computes indices, as in ``sympy``.
+Else the step would end where Dynamo traces and inductor computes indices, as in ``sympy``. So it is with triton's
+interpreter (TRITON_INTERPRET=1), which makes a function of its own of a kernel, with the kernel's lines.
 """
 
 from __future__ import annotations
@@ -17,11 +18,13 @@ if TYPE_CHECKING:
     from types import ModuleType
 
 _MODULE = "torch._dynamo.callback"
+_INTERPRETER = "triton.runtime.interpreter"
 
 
 def watch() -> None:
     """From now on a step into what a line calls goes on behind each compilation, also of a backward."""
     after_import(_MODULE, _pass_by)
+    after_import(_INTERPRETER, _pass_by_rewriting)
 
 
 def _pass_by(module: ModuleType) -> None:
@@ -38,3 +41,17 @@ def _pass_by(module: ModuleType) -> None:
             yield
 
     setattr(handler, "install_callbacks", stands_for)  # noqa: B010  (its type is not known)
+
+
+def _pass_by_rewriting(module: ModuleType) -> None:
+    function = getattr(module, "InterpretedFunction", None)
+    original = getattr(function, "rewrite", None)
+    if original is None:
+        return
+
+    @functools.wraps(original)
+    def stands_for(*arguments: Any, **named: Any) -> Any:
+        with step_held():
+            return original(*arguments, **named)
+
+    setattr(function, "rewrite", stands_for)  # noqa: B010  (its type is not known)
