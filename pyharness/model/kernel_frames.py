@@ -72,7 +72,7 @@ def is_cxx_wrapper(function: str, file: str | None) -> bool:
 
 def is_kernel(file: str) -> bool:
     """Whether a file is a kernel, also one that there is no map of."""
-    return is_cxx(file) and (has_map(file) or has_kernel("\n".join(text_of(file))))
+    return is_cxx(file) and (has_map(file) or has_kernel(whole_text(file)))
 
 
 def has_map(file: str) -> bool:
@@ -111,6 +111,11 @@ def name_in_cxx(function: str) -> str:
 def text_of(file: str) -> tuple[str, ...]:
     """The lines of a kernel's file or a wrapper's; none where it cannot be read."""
     return _text(file, _changed(file))
+
+
+def whole_text(file: str) -> str:
+    """The text of a kernel's file or a wrapper's; empty where it cannot be read."""
+    return "\n".join(text_of(file))
 
 
 @lru_cache(maxsize=64)
@@ -156,8 +161,8 @@ def _of_caller(file: str, function: str, caller: Frame | None) -> list[tuple[Ker
 @lru_cache(maxsize=64)
 def _called(file: str, _modified: int, wrapper: str) -> str:
     """What a wrapper calls a kernel of which there is no map; empty where it does not define it."""
-    text = "\n".join(text_of(file))
-    return next((name for name, source in kernels_of("\n".join(text_of(wrapper))) if text.startswith(source)), "")
+    text = whole_text(file)
+    return next((name for name, source in kernels_of(whole_text(wrapper)) if text.startswith(source)), "")
 
 
 def _lines(kernel: KernelMap, frame: Frame, caller: Frame | None) -> list[KernelLine]:
@@ -223,7 +228,7 @@ def _calls(wrapper: str, _modified: int, name: str) -> tuple[int, ...]:
 def kernel_called(wrapper: Frame) -> str:
     """The kernel that a wrapper's line calls, by its name; empty where it calls none."""
     name = _name_called(wrapper)
-    return name if name in dict(kernels_of("\n".join(text_of(wrapper.file or "")))) else ""
+    return name if name in dict(kernels_of(whole_text(wrapper.file or ""))) else ""
 
 
 def _name_called(caller: Frame) -> str:

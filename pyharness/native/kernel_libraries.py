@@ -13,6 +13,7 @@ from pyharness.host.mapped_code import mapped_code
 from pyharness.model.errors import HarnessError
 from pyharness.model.frozen import frozen
 from pyharness.model.kernel_files import Kernel, Wrapper, is_cxx, kept_at, wrappers_of
+from pyharness.model.kernel_frames import whole_text
 from pyharness.model.kernel_text import calls_in_cxx, defined_in
 from pyharness.model.results.trace import Call
 from pyharness.model.user_code import is_user_binary
@@ -88,8 +89,8 @@ class KernelLibrary:
     @cached_property
     def _source(self) -> tuple[str, str]:
         """Path and text of what torch built it of, which lies beside it; empty where it does not, as in a package."""
-        path = Path(self.path).with_suffix(".cpp")
-        return (str(path), _text_of(path)) if is_cxx(str(path)) else ("", "")
+        path = str(Path(self.path).with_suffix(".cpp"))
+        return (path, whole_text(path)) if is_cxx(path) else ("", "")
 
     def _only_call(self, kernel: str) -> tuple[str, int, str] | None:
         """The only line of the wrapper that calls a kernel, without debug information."""
@@ -111,7 +112,7 @@ class KernelLibrary:
     def kernel(self, name: str) -> Kernel | None:
         """A kernel with its text; ``None`` where the file is gone."""
         place = self._place(self.addresses[name])
-        path, text = (place[0], _text_of(Path(place[0]))) if place else self._source
+        path, text = (place[0], whole_text(place[0])) if place else self._source
         found = (Kernel(each.name, path, each.text, each.line - 1) for each in defined_in(text))
         return next((each for each in found if each.name == name), None)
 
@@ -119,15 +120,7 @@ class KernelLibrary:
 @lru_cache(maxsize=64)
 def _maps_of(wrapper: str, _kept: int) -> KernelMaps | None:
     """What is kept of a wrapper in C++, since a map was kept last."""
-    return next((maps for _, maps in wrappers_of(_text_of(Path(wrapper))) if maps.is_cxx), None)
-
-
-def _text_of(path: Path) -> str:
-    """A file's text; empty where it cannot be read."""
-    try:
-        return path.read_text(encoding="utf-8")
-    except (OSError, UnicodeError):
-        return ""
+    return next((maps for _, maps in wrappers_of(whole_text(wrapper)) if maps.is_cxx), None)
 
 
 class KernelLibraries:

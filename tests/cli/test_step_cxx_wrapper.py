@@ -177,7 +177,7 @@ def test_kernels_below_a_wrapper_in_cxx_are_timed(told):
 @pytest.mark.usefixtures("packaged")
 @pytest.mark.rotated_tests(turns=11, number=1)
 def test_a_place_in_a_library_without_line_tables_says_how_to_have_them(folder, environment, tmp_path):
-    """As torch builds them up to 2.12."""
+    """torch up to 2.12 builds libraries so."""
     cache = {"TORCHINDUCTOR_CACHE_DIR": inductor.cache(tmp_path / "torch"), "TORCHINDUCTOR_CPP_WRAPPER": "1"}
     command = Command({**environment, **cache}, folder)
     assert command("step", "trains.py", "--at", "fx:blocks.0").returncode == 0

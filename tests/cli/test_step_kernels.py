@@ -163,7 +163,7 @@ def test_the_first_stop_in_an_optimized_kernel_says_so_and_names_the_option(told
 
 @pytest.mark.rotated_tests(turns=3, number=1)
 def test_a_kernel_without_line_tables_is_named_and_so_is_what_builds_them(stops, folder):
-    """As torch builds them up to 2.12."""
+    """torch up to 2.12 builds libraries so."""
     stops("--at", "fx:blocks.0", "--kill", torch="stripped")
     for library in (folder / "stripped").rglob("*.so"):
         subprocess.run(["strip", "--strip-debug", library], check=True)

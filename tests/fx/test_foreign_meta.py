@@ -41,7 +41,7 @@ def test_a_graph_with_it_is_given_its_file(tmp_path, key, value):
 
 
 def test_a_module_without_meta_is_given_its_file(tmp_path):
-    """As torch 2.8 has one while it makes the key of its cache."""
+    """torch 2.8 has such a module while it makes the key of its cache."""
     module = fx.symbolic_trace(torch.nn.ReLU())
     module.meta = None
     files.recompiled(module, module.recompile, tmp_path)

@@ -135,7 +135,7 @@ def test_a_function_within_a_kernel_belongs_to_it_and_a_line_to_the_statement_ar
 
 
 def test_a_template_is_of_its_node_as_a_whole(tmp_path):
-    """Its own functions keep their names; what torch's code runs in parallel for it is a function within it."""
+    """A template's own functions keep their names; what torch runs in parallel for it is a function within it."""
     path, wrapper = tmp_path / "c1.main.cpp", tmp_path / "c2.py"
     path.write_text(f"{MASKED}\n// Python bindings to call kernel():\n")
     wrapper.write_text(WRAPPER)
