@@ -15,11 +15,9 @@ from pyharness.dap.breaking.data_breakpoints import DataBreakpoints
 from pyharness.dap.cancelling import Cancelling
 from pyharness.dap.looking.tables import Frames, Variables
 from pyharness.dap.registry import REQUESTS
-from pyharness.dap.stops import tell
 from pyharness.dapwire.wire import Malformed
 from pyharness.debugger.merged_stack import merged_stack
 from pyharness.debugger.native.filters import NativeFilters
-from pyharness.debugger.starting.launch import missing_in
 from pyharness.model.errors import DebuggerLostError, HarnessError, nearest
 from pyharness.model.text.visible import visible
 
@@ -300,26 +298,6 @@ class Session:
         if debuggee and debuggee.configured and debuggee.shell.ready and not debuggee.shell.machine.started:
             debuggee.begins()
             self.guarded(lambda shell: shell.begin("into" if debuggee.stop_on_entry else "continue"))
-
-    def stopped(self, stop: Stopped) -> None:
-        """The program stands."""
-        if self.debuggee and not self.over and self.debuggee.shell.machine.focus is stop:
-            self.guarded(lambda _shell: tell(self, stop))
-
-    def ended(self, debuggee: Debuggee, code: int) -> None:
-        """The program is over."""
-        if debuggee is not self.debuggee or self.over:
-            return
-        debuggee.close()
-        for line in self.breakpoints.unreached(debuggee.shell):
-            self.say(f"{line}\n")
-        if not debuggee.shell.ready:
-            self.say(f"{missing_in(debuggee.python)}\n", important=True)
-        if not debuggee.shell.process.exit_known:
-            self.say("The program ended; its exit code is its parent's to know, and 0 stands for it here.\n")
-        self.debuggee = None
-        self.client.event("exited", {"exitCode": code})
-        self.end()
 
     def end(self) -> None:
         """The debugging is over; the client may still ask, or restart."""

@@ -5,11 +5,10 @@ Framing as in the protocol's overview ("Base Protocol"): header lines, an empty 
 
 from __future__ import annotations
 
-import json
 import re
 from typing import TYPE_CHECKING
 
-from pyharness.dapwire.message import Malformed, Message, error, event, parse, request, response, shown
+from pyharness.dapwire.message import Malformed, Message, encode, error, event, parse, request, response, shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -117,9 +116,3 @@ class Decoder:
     def _give_up(self, reason: str) -> Malformed:
         self._in_body, self._length, self._header, self._lost = False, None, 0, True
         return Malformed(reason)
-
-
-def encode(message: Message) -> bytes:
-    """One framed message. ASCII only: a name that is no UTF-8 (a path read with surrogates) gets across too."""
-    body = json.dumps(message, separators=(",", ":"), allow_nan=False).encode("ascii")
-    return b"Content-Length: %d\r\n\r\n%b" % (len(body), body)

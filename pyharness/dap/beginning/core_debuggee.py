@@ -25,7 +25,7 @@ class CoreDebuggee(Debuggee):
         return target
 
     def _start(self, events: Events) -> Shell:
-        return CoreShell(replace(self._core, progress=self._progress), events=events, listener=self)
+        return CoreShell(replace(self._core, progress=self._progress), events=events, listener=self.heard)
 
     @property
     def unstoppable(self) -> str:

@@ -11,10 +11,9 @@ import subprocess
 import threading
 from contextlib import suppress
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from pyharness.dap.beginning.children import offer
-from pyharness.debugger.listener import Listener
+from pyharness.dap.events import ProgramEvents
 from pyharness.debugger.live.shell import LiveShell
 from pyharness.debugger.native.filters import NativeFilters
 from pyharness.debugger.starting.attach import Attachment
@@ -27,12 +26,8 @@ if TYPE_CHECKING:
 
     from pyharness.dap.beginning.plan import Plan
     from pyharness.dap.session import Session
-    from pyharness.debugger.breaking.breakpoint import Breakpoint
-    from pyharness.debugger.native.side import NativeSide
     from pyharness.debugger.shell import Events, Shell
     from pyharness.debugger.starting.target import Target
-    from pyharness.debugger.stop import Stopped
-    from pyharness.protocol.channel import Child
 
 _LAST_WORDS = 1.0
 """Seconds to wait for output after the program's end: a process that it left behind may hold the pipe for ever."""
@@ -41,8 +36,8 @@ _LINE_SECONDS = 0.01
 """How long the rest of a line is waited for: print() writes its newline apart where nothing is buffered."""
 
 
-class Debuggee(Listener):
-    """One program under both debuggers, and what its session hears of it."""
+class Debuggee:
+    """One program under both debuggers; its session hears of it through ``heard``."""
 
     def __init__(self, session: Session, plan: Plan) -> None:
         self._session = session
@@ -57,6 +52,7 @@ class Debuggee(Listener):
         self.own_threads: frozenset[int] = frozenset()
         """LWPs of the debuggers' threads in the program: those beside the main one before it begins."""
         session.native_filters = NativeFilters()
+        self.heard = ProgramEvents(session, self)
         self.shell = self._start(session.fresh_events())
 
     def _start(self, events: Events) -> Shell:
@@ -69,7 +65,7 @@ class Debuggee(Listener):
                 crashes=plan.crashes,
                 eval_timeout=plan.eval_timeout,
                 events=events,
-                listener=self,
+                listener=self.heard,
             )
 
     @property
@@ -111,60 +107,6 @@ class Debuggee(Listener):
         self._session.client.event("process", process)
         if launched:
             self.own_threads = frozenset(tasks(self.shell.process.pid)) - {self.shell.process.pid}
-
-    # --- what is heard of it ------------------------------------------------------------------------------------------
-
-    def configure(self) -> bool:
-        """debugpy takes breakpoints: the client has to say which, or has said it, as after a restart."""
-        session = self._session
-        if not session.restarting:
-            session.client.event("initialized")
-            return self.configured
-        session.restarting = False
-        self.configured = True
-        session.breakpoints.again()
-        return True
-
-    def ready(self) -> None:
-        """Begin, if the client has configured."""
-        self._session.soon(self._session.begin)
-
-    def stopped(self, stop: Stopped) -> None:
-        """Tell the client."""
-        self._session.soon(lambda: self._session.stopped(stop))
-
-    def ended(self, exit_code: int) -> None:
-        """Tell the client."""
-        self._session.soon(lambda: self._session.ended(self, exit_code))
-
-    def bound(self, breakpoint_: Breakpoint) -> None:
-        """Tell the client."""
-        self._session.breakpoints.bound(breakpoint_)
-
-    def refused(self, breakpoint_: Breakpoint, problem: HarnessError) -> None:
-        """Tell the client; its other breakpoints hold."""
-        self._session.breakpoints.refused(breakpoint_, problem)
-
-    def output(self, text: str, category: str) -> None:
-        """Show what debugpy says in the client's console."""
-        self._session.say(text, category=category)
-
-    def logged(self, breakpoint_: Breakpoint, text: str) -> None:
-        """Show it among the program's output."""
-        self._session.breakpoints.logged(breakpoint_)
-        self._session.say(f"{text}\n", category="stdout")
-
-    def libraries(self, native: NativeSide) -> None:
-        """Stop at the C++ exceptions and signals that the client wants."""
-        self._session.native_filters.libraries(native)
-
-    def child(self, child: Child) -> None:
-        """Offer the client a session for it."""
-        self._session.soon(lambda: offer(self._session, child))
-
-    def other(self, source: str, item: Any) -> None:
-        """What the client says waits until the shell has what it waits for."""
-        self._session.later(source, item)
 
     # --- output -------------------------------------------------------------------------------------------------------
 

@@ -52,7 +52,7 @@ class GdbNotices:
     def take(self, notice: Notice | None) -> None:
         """A notice; ``None`` for gdb's end, which does not end when the program does."""
         native = self._shell.native
-        if native is None or not native.pid:  # detached
+        if native is None or not native.link.debugged:  # detached
             return
         if notice is None:
             raise GdbLostError("gdb")

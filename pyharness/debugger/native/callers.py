@@ -55,8 +55,8 @@ class NativeCallers:
         self._returned.pop(thread, None)
         self.may_be_within.discard(thread)
 
-    def stopped(self, thread: int, notice: Notice) -> None:
-        """A thread has stopped, maybe behind the end of a function."""
+    def came_out(self, thread: int, notice: Notice) -> None:
+        """A thread that was on its way out has stopped, most likely behind the end of a function."""
         function, value = self._left.pop(thread, ""), notice.values.get(_NAME)
         if function and value:
             self._returned[thread] = NativeReturn(function, str(value))

@@ -77,12 +77,10 @@ class StopReasons:
         reason = str(notice.values.get("reason", ""))
         finishing = threads.finishing & {thread}
         threads.finishing.discard(thread)
-        threads.callers.stopped(thread, notice)
+        if finishing:
+            threads.callers.came_out(thread, notice)
         if known := self.of_number.get(number_of(notice)):
             return known
-        if number_of(notice) in threads.handlers:
-            threads.finish_handler(thread)
-            return None
         if reason == "breakpoint-hit":
             return "breakpoint" if is_users(number_of(notice)) else self._arrived(thread, number_of(notice))
         if reason in _STEP_ENDS or (not reason and thread in finishing | (threads.given_traps & threads.stepping)):
@@ -93,11 +91,14 @@ class StopReasons:
         """Why the condition of a breakpoint could not be tested, at which a thread stops; empty where it could."""
         crash = self._condition_crashes.pop(thread, "")
         error = str(notice.values.get("condition-error", ""))
-        crash = crash or crash_told(error)
+        crash = crash or (crash_told(error) if error else "")
         return f"what it calls {crash}" if crash else error
 
     def _arrived(self, thread: int, number: int) -> NativeReason | None:
-        """At what *into* armed, or where a handler that came between has returned to: there the step goes on."""
+        """At what a step has armed; where an exception is caught, or a signal's handler is left, the step goes on."""
+        if number in self._threads.handlers:
+            self._threads.finish_handler(thread)
+            return None
         if thread not in self._in_handler:
             return "arrived"
         self._in_handler.discard(thread)
