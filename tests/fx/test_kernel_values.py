@@ -65,7 +65,7 @@ def test_each_variable_of_an_op_holds_its_node(name, dtype, tmp_path, capsys):
     check(verdict, capsys)
 
 
-@pytest.mark.timeout(400)  # a ResNet-18 has forty kernels, a few seconds each to compile
+@pytest.mark.timeout(900)  # a ResNet-18 has forty kernels, a few seconds each to compile
 @pytest.mark.rotated_tests(turns=21, number=0)  # forty seconds each
 @pytest.mark.rotated
 @pytest.mark.parametrize("name", MODELS)

@@ -107,7 +107,7 @@ def test_the_script_fails_by_itself_and_not_with_the_right_code(monkeypatch, tmp
     assert (ran.returncode, ran.stdout) == (0, "It does not fail: all results are right.\n"), ran.stderr
 
 
-@pytest.mark.timeout(600)  # a ResNet-18 has forty kernels, a few seconds each to compile
+@pytest.mark.timeout(900)  # a ResNet-18 has forty kernels, a few seconds each to compile
 @pytest.mark.rotated(turns=36)
 @pytest.mark.parametrize(
     ("name", "dtype"),
