@@ -67,11 +67,17 @@ def write(text: str) -> None:
 def _print(text: str, end: str = "\n") -> None:
     progress.clear()
     try:
-        print(text, end=end, flush=True, file=_stdout())
+        _put(f"{text}{end}", _stdout())
     except BrokenPipeError:
         raise
     except OSError as error:
         raise HarnessError(f"Standard output cannot be written: {error.strerror}.", "Is the disk full?") from error
+
+
+def _put(text: str, stream: IO[str]) -> None:
+    """Write in one piece: the program writes there, too, and ``print`` makes two of a line under PYTHONUNBUFFERED."""
+    stream.write(text)
+    stream.flush()
 
 
 def write_unended(text: str) -> None:
@@ -138,7 +144,7 @@ def _aside(style: Style, message: str, remedy: str = "") -> None:
         drop()
     head = _on_stderr("pyharness:", style)
     shown = visible("\n".join([message.rstrip(), *([remedy] if remedy else [])]))
-    print(f"{head} {shown}", file=_stderr(), flush=True)
+    _put(f"{head} {shown}\n", _stderr())
 
 
 class _Progress:
@@ -164,7 +170,7 @@ class _Progress:
         if _can_move(_stderr()):
             self._show(text)
         else:
-            print(visible(text), file=_stderr(), flush=True)
+            _put(f"{visible(text)}\n", _stderr())
 
     def clear(self) -> None:
         """Take the note back: the work is done, or something else is printed."""
