@@ -8,8 +8,8 @@ import time
 from contextlib import suppress
 from pathlib import Path
 
-_FLAGS, _PF_KTHREAD = 6, 0x00200000
-"""The number of the field with the flags, behind the name; the flag of a kernel thread in ``include/linux/sched.h``."""
+_FLAGS, _PF_EXITING, _PF_KTHREAD = 6, 0x00000004, 0x00200000
+"""The number of the field with the flags, behind the name; flags of ``include/linux/sched.h``."""
 _USER, _SYSTEM = 11, 12
 """The numbers of the fields with the processor time, in ticks."""
 _STARTED = 19
@@ -38,6 +38,16 @@ def is_held(pid: int | None) -> bool:
 def has_ended(pid: int | None) -> bool:
     """Whether a process is gone, or a zombie that its parent has not asked for yet."""
     return _state(pid) in _ENDED and lives_on(pid) is None
+
+
+def is_ending(pid: int) -> bool:
+    """Whether a process has ended, or does: the kernel closes what it has open before it counts as a zombie."""
+    return all(_ends(f"{pid}/task/{lwp}") for lwp in tasks(pid))
+
+
+def _ends(thread: str) -> bool:
+    fields = _fields(thread)
+    return len(fields) <= _FLAGS or fields[0] in _ENDED or bool(int(fields[_FLAGS]) & _PF_EXITING)
 
 
 def lives_on(pid: int | None) -> int | None:

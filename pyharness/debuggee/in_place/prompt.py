@@ -107,8 +107,8 @@ class Prompt:
         return self._said == b"quit"
 
     def wait_if_it_leaves(self) -> None:
-        """Wait until it has left, where it has begun to."""
-        if not self._hears() or self._said:
+        """Wait until it has left, where it has begun to, or dies: a thread goes on as soon as debugpy's link is cut."""
+        if not self._hears() or self._said or self._terminal.is_let_go:
             self.over.wait()
 
     def let_go(self) -> None:

@@ -8,7 +8,7 @@ from contextlib import suppress
 
 from pyharness.debuggee.unpatched import select
 from pyharness.host.descriptors import above_streams
-from pyharness.host.process_state import has_ended
+from pyharness.host.process_state import is_ending
 from pyharness.host.terminal_turn import Turn, told
 from pyharness.model.errors import HarnessError
 
@@ -48,10 +48,21 @@ class OwnTerminal:
             select.select([], [], [], _LOOKS)
         turn.close()
 
+    @property
+    def is_let_go(self) -> bool:
+        """Whether whoever is in front has died, or does."""
+        try:
+            return is_ending(os.tcgetpgrp(self.descriptor))
+        except OSError:
+            return False
+
     def take_back(self) -> None:
-        """Be in front again, where whoever was has died there; on a thread of ours, which no signal stops."""
+        """Be in front again, where whoever was dies there, or has; on a thread of ours, which no signal stops.
+
+        Threads of the program go on as soon as this has returned, and may read from the terminal.
+        """
         with suppress(OSError, termios.error):
-            if has_ended(os.tcgetpgrp(self.descriptor)):
+            if self.is_let_go:
                 os.tcsetpgrp(self.descriptor, os.getpgrp())
                 termios.tcsetattr(self.descriptor, termios.TCSADRAIN, self._modes)
 
