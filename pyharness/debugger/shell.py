@@ -174,6 +174,8 @@ class Shell(ABC):
         if new.where.kind == "native" and self.loaded_user_libraries:
             self.attach()
         self.breakpoints.add(new, self.native)
+        if new.in_cxx and self.native is None and self.loaded_user_libraries:
+            self.breakpoints.bind_native(self.attach())
 
     def leave(self) -> None:
         """Have ``pump`` return, from any thread."""

@@ -65,6 +65,11 @@ class Wrapper:
     maps: KernelMaps | None
     """``None`` where torch took the code from its cache, and nobody made a map when it was generated."""
 
+    @property
+    def kernel_files(self) -> tuple[str, ...]:
+        """The files of its kernels, as far as torch wrote any."""
+        return tuple(dict.fromkeys(each.file for each in self.kernels if each.file))
+
     def map_of(self, kernel: Kernel) -> KernelMap | None:
         """The map of one of ``kernels``; ``None`` where there is none that fits its text."""
         digest = digest_of(kernel.source)

@@ -102,6 +102,13 @@ def standing(file: str, function: str, caller: Frame | None) -> tuple[Standing, 
     return tuple(Standing(maps, kernel, use) for maps, kernel in found for use in _uses(kernel, caller))
 
 
+def calls_of(file: str, wrapper: str) -> tuple[Standing, ...]:
+    """The calls that a wrapper makes of the kernels in a file."""
+    digests = _digests(wrapper, (_changed(wrapper), kept_at()))
+    own = [(maps, kernel) for digest, maps, kernel in _known(file) if digest in digests]
+    return tuple(Standing(maps, kernel, use) for maps, kernel in own for use in kernel.uses)
+
+
 def name_in_cxx(function: str) -> str:
     """What a kernel's file calls the kernel that a function is; empty for another function."""
     found = _FUNCTION.match(function)

@@ -44,7 +44,6 @@ _BINARY: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
     ast.FloorDiv: lambda left, right: left // right,
     ast.Mod: lambda left, right: left % right,
 }
-_CXX: dict[type[ast.operator], str] = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.FloorDiv: "/", ast.Mod: "%"}
 _CALLS: Mapping[str, Callable[..., Any]] = {"min": min, "max": max, "abs": abs}
 
 
@@ -259,32 +258,3 @@ def place_text(element: Sequence[int]) -> str:
     if len(element) == 1:
         return f"element {element[0]}"
     return ", ".join(f"dimension {number}: {index}" for number, index in enumerate(element))
-
-
-def as_cxx(expression: str, ahead: dict[str, int]) -> str:
-    """An index as C++, with some variables as many steps ahead; ``ValueError`` where it is none.
-
-    Indices are not negative, so that both languages divide alike.
-    """
-    try:
-        tree = ast.parse(expression.strip(), mode="eval").body
-    except SyntaxError as error:
-        raise ValueError(f"{expression} is no index") from error
-    return _cxx(tree, ahead)
-
-
-def _cxx(tree: ast.expr, ahead: dict[str, int]) -> str:
-    if isinstance(tree, ast.Constant) and isinstance(tree.value, int):
-        return str(tree.value)
-    if isinstance(tree, ast.Name):
-        return f"({tree.id} + {ahead[tree.id]})" if ahead.get(tree.id) else tree.id
-    if isinstance(tree, ast.UnaryOp) and isinstance(tree.op, ast.USub):
-        return f"(-{_cxx(tree.operand, ahead)})"
-    if isinstance(tree, ast.BinOp) and type(tree.op) in _CXX:
-        return f"({_cxx(tree.left, ahead)} {_CXX[type(tree.op)]} {_cxx(tree.right, ahead)})"
-    if isinstance(tree, ast.Call) and isinstance(tree.func, ast.Name) and len(tree.args) == 2:
-        left, right = (_cxx(each, ahead) for each in tree.args)
-        sign = {"min": "<", "max": ">"}.get(tree.func.id)
-        if sign:
-            return f"({left} {sign} {right} ? {left} : {right})"
-    raise ValueError(f"{ast.unparse(tree)} is no index")

@@ -15,6 +15,8 @@ from pyharness.model.application import is_archive
 from pyharness.model.conditions.condition import compile_condition
 from pyharness.model.conditions.hits import checked as checked_hits
 from pyharness.model.conditions.native import check_native
+from pyharness.model.element import parse as parse_element
+from pyharness.model.element import read as read_element
 from pyharness.model.errors import UsageError, nearest
 from pyharness.model.frozen import frozen
 from pyharness.model.text.code_functions import function_in
@@ -27,6 +29,7 @@ KINDS = ("fx", "op", "node", "py", "native")
 SHAPES = (
     ("fx:NODE", "the statement of a torch.fx node in generated code; of inductor's also a node of Dynamo's graph"),
     ("fx:MODULE.PATH", "the first op node that this module made"),
+    ("fx:NODE[INDEX, ...]", "an element of a node, where a kernel of torch.compile's computes it"),
     ("op:NAMESPACE::NAME", "an op, whoever calls it"),
     ("op:NAME", "every generated statement that calls a function of this name"),
     ("node:NAME", "an autograd node, before it runs; NAME may have *"),
@@ -37,8 +40,9 @@ SHAPES = (
 )
 """How a place is written, and what it is."""
 FORMS = (
-    "A place is fx:NODE, fx:MODULE.PATH, op:NAMESPACE::NAME, node:NAME, py:FILE:LINE, py:FILE:FUNCTION, "
-    "native:FUNCTION or native:FILE:LINE, then maybe `if CONDITION` (op: and node: take `when CONDITION`) and `hits N`."
+    "A place is fx:NODE, fx:NODE[INDEX, ...], fx:MODULE.PATH, op:NAMESPACE::NAME, node:NAME, py:FILE:LINE, "
+    "py:FILE:FUNCTION, native:FUNCTION or native:FILE:LINE, then maybe `if CONDITION` (op: and node: take "
+    "`when CONDITION`) and `hits N`."
 )
 _CONDITION = re.compile(r"\s+(if|when)\s+")
 _DANGLING = re.compile(r"\s(if|when|hits)$")
@@ -67,13 +71,15 @@ class Where:
     file: str = ""
     line: int = 0
     condition: str = ""
-    """In the place's own language: Python for ``fx``, ``op`` and ``py``, a gdb expression for ``native``."""
+    """In the place's own language: Python for ``fx``, ``op`` and ``py``, else (and for an element) a gdb expression."""
     when: str = ""
     """The condition of an ``op`` or a ``node`` on its tensors, tested in the program (``conditions/condition.py``)."""
     function: str = ""
     """The only function of a ``py`` place's line that counts; empty for all that the line has."""
     hits: str = ""
     """Which of the times that it is reached count: ``5``, ``>= 5``, ``% 10`` (``model/conditions/hits.py``)."""
+    element: tuple[int, ...] | None = None
+    """For an ``fx`` place that is one element of a node's tensor: its index in each dimension."""
 
     def __post_init__(self) -> None:
         if self.file:
@@ -96,7 +102,7 @@ class Where:
     @property
     def is_python(self) -> bool:
         """Whether it is sure to be Python code."""
-        return self.kind in {"fx", "py"}
+        return self.kind in {"fx", "py"} and self.element is None
 
     @property
     def is_generated(self) -> bool:
@@ -106,7 +112,8 @@ class Where:
     @property
     def rest(self) -> str:
         """The place without its kind."""
-        return self.name or f"{self.file}:{self.line}"
+        index = "" if self.element is None else str(list(self.element))
+        return f"{self.name}{index}" or f"{self.file}:{self.line}"
 
     @property
     def native_location(self) -> str:
@@ -150,6 +157,8 @@ def _placed(text: str, folders: Sequence[Path], root: str) -> Where:
         kind, rest = _bare(place), place
     if kind == "node" or word == "when":
         return _native_op(kind, rest, word, condition)
+    if kind == "fx" and rest.endswith("]"):
+        return _element(rest, condition)
     if kind != "native" and condition:
         check_python(condition)
     if kind == "fx":
@@ -165,6 +174,15 @@ def _placed(text: str, folders: Sequence[Path], root: str) -> Where:
     where = Where("py", file=_existing(file, folders, root), line=line, condition=condition, function=function)
     executable_line(root + where.file, line)
     return where
+
+
+def _element(text: str, condition: str) -> Where:
+    """An element of a node, which C++ computes: so its condition is C++."""
+    element = parse_element(text)
+    if not element.node or not element.index:
+        raise UsageError(f"'fx:{text}' names no element.", "Write fx:NODE[INDEX, ...], for example: fx:gelu[2, 7]")
+    check_native(condition)
+    return Where("fx", element.node, condition=condition, element=element.index)
 
 
 def _of_function(text: str, folders: Sequence[Path], root: str) -> tuple[str, int, str]:
@@ -260,7 +278,8 @@ def _bare(place: str) -> str:
         return "py"
     if _NATIVE_LINE.fullmatch(place) or "::" in place:
         return "native"
-    if _MODULE_PATH.fullmatch(place):
+    element = read_element(place)
+    if _MODULE_PATH.fullmatch(place) or (element and element.node and element.index):
         return "fx"
     if re.fullmatch(r"\w+", place):
         raise UsageError(f"{place!r} may be a node or a function.", f"Write fx:{place} or native:{place}.")

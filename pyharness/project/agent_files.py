@@ -45,7 +45,8 @@ add prints, and do not start gdb or pdb beside it.
 To look closer: `start` with `breakpoints`, then `look` (expressions, locals), `go` (into, over, out, until), `stack`.
 
 - WHERE: `py:FILE:LINE`, `py:FILE:FUNCTION`, `native:FUNCTION`, `native:FILE:LINE`, `fx:NODE`, `fx:MODULE.PATH`,
-  `op:aten::mm`, `node:MulBackward0`; then ` if CONDITION` in its language (`op:`: ` when nan(out)`), ` hits N`.
+  `fx:NODE[2, 7]` (in a kernel), `op:aten::mm`, `node:MulBackward0`;
+  then ` if CONDITION` in its language (`op:`: ` when nan(out)`), ` hits N`.
 - At a C++ stop expressions are C++; `py:` before one makes it Python. Tensors show dtype, shape and elements.
 - `go` answers `running` when `timeout_s` is over: `how="wait"` waits on, `how="pause"` stops it wherever it is.
 - Answers are short. `cursor` in one means that there is more: `look` cursor=...

@@ -131,9 +131,11 @@ class AddedLibrary(Message[Go], name="added-library"):
 
 @frozen
 class Generated(Message[Go], name="generated"):
-    """torch.fx made code, which has a file and beside it a map."""
+    """torch.fx or inductor made code, which has a file and a map of its lines."""
 
     file: str
+    kernels: tuple[str, ...] = ()
+    """Of a wrapper of inductor's: the files of the kernels that it calls."""
 
 
 @frozen

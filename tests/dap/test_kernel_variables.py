@@ -1,5 +1,7 @@
 """Variables in a kernel that torch.compile's default backend made, through a client."""
 
+import re
+
 import pytest
 from debugging import Debugging
 
@@ -48,4 +50,21 @@ def test_a_crash_in_a_kernel_stops_at_its_line_with_its_buffers(dap):
     assert nodes["sigmoid"].startswith("[0.268941")
     assert sum("unreadable" in text for text in buffers.values()) == 1, buffers
     assert program.evaluate("x0", crash.frame).startswith("0 ")
+    program.leave()
+
+
+@pytest.mark.rotated_tests(turns=6, number=4)
+def test_an_element_is_a_function_breakpoint(dap):
+    program = Debugging(dap.stdio(), PROGRAM)
+    program.launch(functions=["fx:gelu[1, 3]", "fx:gelu[3, 0]"], debugKernels=True, crashes=False)
+    there = program.stood()
+    right, _ = program.breakpoints
+    assert there.body["hitBreakpointIds"] == [right["id"]]
+    assert there.function.startswith("cpp_fused_"), there.function
+    there = program.over(there)
+    assert re.match(r"\[.*\]  \w+\[0, 16\] to \[1, \d+\], along x0$", program.evaluate("gelu", there.frame))
+    changed = program.client.events("breakpoint")
+    assert [each["breakpoint"]["verified"] for each in changed if each["breakpoint"]["id"] == right["id"]] == [True]
+    assert program.run_out(there) == 0
+    assert "Nothing can stop at fx:gelu[3, 0]." in program.output("console"), program.output("console")
     program.leave()

@@ -3,7 +3,6 @@
 import pytest
 
 from pyharness.model.kernel_text import (
-    as_cxx,
     computed,
     cxx_sources,
     defined_in,
@@ -104,25 +103,6 @@ def test_elements_are_told_by_their_dimensions():
     assert place_text((2, 7)) == "row 2, column 7"
     assert place_text((3,)) == "element 3"
     assert place_text((1, 2, 3)) == "dimension 0: 1, dimension 1: 2, dimension 2: 3"
-
-
-@pytest.mark.parametrize(
-    ("expression", "expected"),
-    [
-        ("x0 // 20", "((x0 + 3) / 20)"),
-        ("(x1 % 20)", "(x1 % 20)"),
-        ("-x1 + 3*x0", "((-x1) + (3 * (x0 + 3)))"),
-        ("min(x1, 5)", "(x1 < 5 ? x1 : 5)"),
-    ],
-)
-def test_an_index_is_told_in_cxx_for_a_lane(expression, expected):
-    assert as_cxx(expression, {"x0": 3}) == expected
-
-
-@pytest.mark.parametrize("expression", ["x0 / 2", "f(x0)", "x0.real", "x0 +"])
-def test_what_is_no_index_is_not_told_in_cxx(expression):
-    with pytest.raises(ValueError, match="no index"):
-        as_cxx(expression, {})
 
 
 def test_a_buffer_that_is_written_before_it_is_read_is_known():

@@ -17,6 +17,8 @@ THIS = str(Path(__file__).resolve())
     [
         ("fx:relu_1", Where("fx", "relu_1")),
         ("fx:blocks.0.norm", Where("fx", "blocks.0.norm")),
+        ("fx:gelu[2, -1]", Where("fx", "gelu", element=(2, -1))),
+        ("gelu[2,7] if x0 > 1 hits 2", Where("fx", "gelu", condition="x0 > 1", hits="2", element=(2, 7))),
         ("blocks.0.norm", Where("fx", "blocks.0.norm")),
         ("native:at::native::add", Where("native", "at::native::add")),
         ("native::add", Where("native", "native::add")),
@@ -49,6 +51,9 @@ def test_a_place_is_what_it_says(text, where):
         ("native:*main", "Write native:FUNCTION, or native:*0xADDRESS"),
         ("native:*12 if n > 1", "names no address"),
         ("relu", "Write fx:relu or native:relu"),
+        ("fx:gelu[]", "names no element"),
+        ("fx:blocks.0[1]", "is no element"),
+        ("fx:gelu[x]", "is no element"),
         ("py:test_where.py", "names no line"),
         ("py:test_wheer.py:3", "Did you mean test_where.py"),
         ("py:parse", "py:FILE:FUNCTION, e.g. py:train.py:parse"),

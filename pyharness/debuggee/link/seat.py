@@ -59,7 +59,7 @@ class Seat:
                 lambda path: self.tell(AddedLibrary(path)),
             )
             generated.install(lambda file: self.tell(Generated(file)), lost)
-            kernels.install(lambda wrapper: self.tell(Generated(wrapper.file)), lost)
+            kernels.install(lambda wrapper: self.tell(Generated(wrapper.file, wrapper.kernel_files)), lost)
 
     def forget(self) -> None:
         """In a forked child: whoever is here is the parent's."""

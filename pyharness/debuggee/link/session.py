@@ -19,7 +19,7 @@ from pyharness.debuggee.link.seat import SEAT
 from pyharness.debuggee.link.short_turns import short_turns
 from pyharness.debuggee.pydevd import tracing
 from pyharness.debuggee.unpatched import queue, socket, threading
-from pyharness.debuggee.watched import generated, libraries
+from pyharness.debuggee.watched import generated, kernels, libraries
 from pyharness.debuggee.watched.debug_kernels import DEBUG_KERNELS
 from pyharness.debuggee.watched.op_places import OP_PLACES
 from pyharness.host.own_rank import OWN_RANK
@@ -121,6 +121,8 @@ class Session:
                 self.conversation.ask(AddedLibrary(path))
             for file in generated.known():
                 self.conversation.ask(Generated(file))
+            for wrapper, files in kernels.known().items():
+                self.conversation.ask(Generated(wrapper, files))
 
     def ready(self) -> Go | None:
         """Say that all was told; what the debugger answers, ``None`` where it has left."""

@@ -26,6 +26,14 @@ INDUCTOR = "torch._inductor.compile_fx"
 """The module that torch.compile's default backend is in."""
 
 
+_known: dict[str, tuple[str, ...]] = {}
+
+
+def known() -> dict[str, tuple[str, ...]]:
+    """The wrappers that ``install`` has told of so far, each with the files of its kernels."""
+    return dict(_known)
+
+
 def install(notify: Callable[[Wrapper], None], lost: Callable[[str], None] = say) -> None:
     """Call ``notify(wrapper)`` for each graph's code when its kernels are loaded, before they run.
 
@@ -43,6 +51,7 @@ def _follow(notify: Callable[[Wrapper], None], lost: Callable[[str], None], _mod
         if wrapper.maps is None or not wrapper.maps.is_cxx:
             with _kept(lost):
                 wrapper_map.write_map(wrapper)
+        _known[wrapper.file] = wrapper.kernel_files
         notify(wrapper)
 
     try:

@@ -5,9 +5,23 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from pyharness.model.frozen import frozen
+
 if TYPE_CHECKING:
     from pyharness.debugger.merged_stack import StackFrame
     from pyharness.model.where import Where
+
+
+@frozen
+class LineInCxx:
+    """A line of generated C++ that a place in a graph means, once the library with it is loaded."""
+
+    file: str
+    line: int
+    condition: str = ""
+    """On the loops' variables: in which round an element is computed; empty for the whole of a call."""
+    node: str = ""
+    """The node whose call counts, where several calls run the line; empty where all that come there do."""
 
 
 @dataclass(eq=False)
@@ -29,8 +43,8 @@ class Breakpoint:
     """Counts all of a program's, from 1: the program and gdb speak of it by this number."""
     lines: list[tuple[str, int]] = field(default_factory=list)
     """Files and lines that it has been bound to."""
-    in_cxx: list[tuple[str, int]] = field(default_factory=list)
-    """Files and lines of generated C++ that it is to be bound to when their library is loaded."""
+    in_cxx: list[LineInCxx] = field(default_factory=list)
+    """Lines of generated C++ that it is to be bound to when their library is loaded."""
     numbers: list[int] = field(default_factory=list)
     """gdb's numbers of it."""
     hint: str = ""

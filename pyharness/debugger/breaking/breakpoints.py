@@ -7,10 +7,13 @@ from dataclasses import replace
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING
 
+from pyharness.debugger.breaking.breakpoint import LineInCxx
+from pyharness.debugger.breaking.kernel_element import NO_SYMBOL, lines_of
 from pyharness.debugger.breaking.unreached import Unreached
 from pyharness.debugger.python.lines import condition_of
 from pyharness.gdbmi.client import GdbError
 from pyharness.model.errors import HarnessError, UsageError
+from pyharness.model.kernel_elements import OPTIMIZED
 from pyharness.model.kernel_files import is_cxx
 from pyharness.model.places import names, statements
 from pyharness.model.text.code_lines import executable_line
@@ -47,6 +50,8 @@ class Breakpoints:
         """Breakpoints in native code that were refused because there is no gdb."""
         self._count = 0
         self._maps: dict[str, SourceMap] = {}
+        self._kernels: dict[str, Sequence[str]] = {}
+        """Wrapper of inductor's → the files of its kernels."""
         self.root = ""
         """What comes before the program's paths to make them ours; not empty for one in a container."""
         self.rank: int | None = None
@@ -189,24 +194,31 @@ class Breakpoints:
                 self._ops = before
                 raise
 
-    def generated(self, file: str) -> None:
-        """torch.fx or inductor made code: bind what waits for a node of it; in C++, when its library is loaded."""
+    def generated(self, file: str, kernels: Sequence[str] = ()) -> None:
+        """torch.fx or inductor made code: bind what waits for a node of it; in C++, when its library is loaded.
+
+        ``kernels`` are the files of the kernels that a wrapper calls.
+        """
         source_map = map_of_generated(file)
         if source_map is None:
             if is_cxx(file) and Path(file).is_file():
                 self.reasons.unmapped = file
             return
-        self._maps[file] = source_map
+        self._maps[file], self._kernels[file] = source_map, kernels
         for each in self._set:
             self._bind_map(each, source_map)
 
     def _bind_map(self, each: Breakpoint, source_map: SourceMap) -> None:
         where, file = each.where, source_map.file
-        if each.is_at_generated_lines:
+        if where.element is not None:
+            found, why = lines_of(where, file, self._kernels)
+            each.in_cxx += [line for line in found if not _has(each, line)]
+            each.hint = each.hint or why
+        elif each.is_at_generated_lines:
             lines = {entry.line for entry in statements(source_map, where.kind, where.name)}
-            new = sorted(line for line in lines if (file, line) not in (*each.lines, *each.in_cxx))
+            new = [line for line in sorted(lines) if not _has(each, LineInCxx(file, line))]
             if is_cxx(file):
-                each.in_cxx += [(file, line) for line in new]
+                each.in_cxx += [LineInCxx(file, line) for line in new]
             else:
                 self._bind_lines(each, file, new)
 
@@ -231,10 +243,14 @@ class Breakpoints:
 
     def _bind_in_cxx(self, each: Breakpoint, native: NativeSide) -> None:
         """Bind a place in a graph to the lines of generated C++ that it means, of files that are loaded."""
-        for file, line in tuple(each.in_cxx):
-            asked = replace(_native(each, self.rank), function="", file=PurePath(file).name, line=line, address=0)
-            if self._bind(each, asked, native) and (file, line) in each.in_cxx:
-                each.in_cxx.remove((file, line))
+        for line in tuple(each.in_cxx):
+            asked = replace(_native(each, self.rank), function="", file=PurePath(line.file).name, line=line.line)
+            own, asks = line.condition, asked.condition
+            both = f"({own}) && ({asks})" if own and asks else own or asks
+            if self._bind(each, replace(asked, address=0, condition=both, node=line.node), native):
+                each.in_cxx.remove(line)
+            if not each.is_set:  # it was refused
+                return
 
     def _bind(self, each: Breakpoint, asked: Break, native: NativeSide) -> bool:
         """Whether gdb has found a place."""
@@ -244,6 +260,8 @@ class Breakpoints:
             if each.pending:
                 self._forget(each)
                 message, _, remedy = error.message.partition("\n")
+                if each.where.element is not None and NO_SYMBOL in message:
+                    message, remedy = f"Nothing can stop at {each.where}.", OPTIMIZED
                 problem = (UsageError if each.where.condition else HarnessError)(message, remedy)
                 problem.__cause__ = error
                 self._listener.refused(each, problem)
@@ -277,6 +295,11 @@ class Breakpoints:
     def not_reached(self, each: Breakpoint) -> HarnessError:
         """The program ended and never came there: say why, with the nearest names."""
         return self.reasons.not_reached(each, self.rank)
+
+
+def _has(each: Breakpoint, line: LineInCxx) -> bool:
+    """Whether it is bound to a line already, or waits for its library."""
+    return (line.file, line.line) in each.lines or line in each.in_cxx
 
 
 def _native(each: Breakpoint, rank: int | None) -> Break:

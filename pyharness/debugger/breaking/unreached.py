@@ -6,7 +6,7 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 from pyharness.model.errors import HarnessError, UsageError, nearest
-from pyharness.model.places import names
+from pyharness.model.places import names, statements
 from pyharness.protocol.channel import Ended
 
 if TYPE_CHECKING:
@@ -42,6 +42,10 @@ _NO_LINES = (
     "torch up to 2.12 builds generated C++ without -g: begin with --debug-kernels (debug_kernels, debugKernels), which "
     "builds it anew."
 )
+_WHOLE = (
+    "No kernel of torch.compile's has a variable for it: a function of torch's, or another backend, computes it whole."
+    "\nLeave the index out."
+)
 _TRACE = "torch.fx.symbolic_trace, and torch.compile, make GraphModules."
 
 
@@ -65,7 +69,7 @@ class Unreached:
         if each.where.is_native_op:
             return self._op_not_reached(each, rank)
         if each.in_cxx:
-            file = PurePath(each.in_cxx[0][0]).name
+            file = PurePath(each.in_cxx[0].file).name
             problem = f"{file}, where it is, has no line tables in any library that was loaded"
             return HarnessError(f"The program ended without reaching {each}: {problem}.", _NO_LINES)
         return self.missing(each) or HarnessError(f"The program ended without reaching {each}.", self._why(each))
@@ -102,17 +106,26 @@ class Unreached:
         if where.kind == "native":
             remedy = each.hint or "Is it in a library with debug information (-g) that the program loads?"
             return UsageError(f"No loaded native code has {where}.", remedy)
-        if self.unfiled and not self._maps:
-            return HarnessError(f"Nothing can stop at {where}: {self.unfiled.partition('. ')[0]}.", _FOLDER)
-        if not self._maps and self.unmapped:
-            return UsageError(f"There is no {where}: {PurePath(self.unmapped).name} has no map.", _AHEAD_OF_TIME)
         if not self._maps:
-            return UsageError(f"There is no {where}: the program made no torch.fx GraphModule.", _elsewhere(where))
+            return self._no_graph(where)
+        if where.element is not None and (each.hint or self._has(where.name)):
+            message, _, remedy = (each.hint or _WHOLE).partition("\n")
+            return UsageError(f"Nothing can stop at {where}. {message}", remedy)
         known = [name for source_map in self._maps.values() for name in names(source_map, where.kind)]
         remedy = (
             nearest(where.name, known) or f"Its graphs have, for example: {', '.join(list(dict.fromkeys(known))[:6])}"
         )
         return UsageError(f"No graph of the program has {where}.", remedy)
+
+    def _has(self, name: str) -> bool:
+        return any(statements(source_map, "fx", name) for source_map in self._maps.values())
+
+    def _no_graph(self, where: Where) -> HarnessError:
+        if self.unfiled:
+            return HarnessError(f"Nothing can stop at {where}: {self.unfiled.partition('. ')[0]}.", _FOLDER)
+        if self.unmapped:
+            return UsageError(f"There is no {where}: {PurePath(self.unmapped).name} has no map.", _AHEAD_OF_TIME)
+        return UsageError(f"There is no {where}: the program made no torch.fx GraphModule.", _elsewhere(where))
 
     def so_far(self, each: Breakpoint) -> str:
         """What lacks a place that is waited for while the program runs on; empty where nothing does."""

@@ -70,6 +70,13 @@ class Libraries:
         if shell.native:
             self.read(shell.native)
 
+    def generated(self) -> None:
+        """Set what means lines of kernels that the program has just made, and loaded."""
+        if self.paths and self._shell.breakpoints.wants_native and not self._shell.native:
+            self._attach_to_stop()
+        if self._shell.native and self._shell.breakpoints.wants_native:
+            self._shell.breakpoints.bind_native(self._shell.native)
+
     @property
     def _wants_native(self) -> bool:
         return self._shell.breakpoints.wants_native or self._actions.wants_native

@@ -114,10 +114,9 @@ class ProgramMessages:
                     breakpoints.look_in_others(self._shell.native)
             case Unfiled(why):
                 breakpoints.reasons.unfiled = why
-            case Generated(file):
-                breakpoints.generated(file)
-                if self._shell.native and breakpoints.wants_native:
-                    breakpoints.bind_native(self._shell.native)
+            case Generated(file, kernels):
+                breakpoints.generated(file, kernels)
+                self._libraries.generated()
             case FirstLibrary():
                 self._libraries.begins()
             case Library(path):

@@ -5,15 +5,12 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from pyharness.model.kernel_elements import OPTIMIZED
 from pyharness.model.kernel_frames import has_map, is_kernel, name_in_cxx
 
 if TYPE_CHECKING:
     import gdb
 
-OPTIMIZED = (
-    "This kernel of torch.compile's is optimized: its variables cannot be read, and lines run out of order. Begin with "
-    "--debug-kernels (debug_kernels, debugKernels) for kernels as they are written."
-)
 UNMAPPED = (
     "This kernel of torch.compile's was compiled without pyharness, so that nobody knows which line works for which "
     "node. `pyharness fx compiled SCRIPT` runs the program once and makes the map."

@@ -7,13 +7,15 @@ from pyharness.ingdb.mi.commands import handles
 from pyharness.ingdb.mi.merged_frame import Place
 from pyharness.ingdb.stops.one_call import OneCall
 from pyharness.ingdb.stops.stop_at_functions import set_breakpoint
+from pyharness.ingdb.variables.calls_of_node import CallsOfNode
 from pyharness.protocol import mi
 
 
 @handles(mi.Break)
 def _break(request: mi.Break) -> mi.Bound:
-    call = OneCall(Place(request.thread, request.level).native) if request.thread else None
-    return set_breakpoint(request, call)
+    if request.node:
+        return set_breakpoint(request, CallsOfNode(request.node))
+    return set_breakpoint(request, OneCall(Place(request.thread, request.level).native) if request.thread else None)
 
 
 @handles(mi.FindFunction)

@@ -71,6 +71,10 @@ def ph_break(argument: str) -> None:
         _list()
         return
     asked = where.parse(argument, where.folders_of(*scripts()))
+    if asked.element is not None:
+        raise UsageError(
+            f"gdb alone does not find {asked}.", f"`pyharness debug` does; here name the node: {asked.name}."
+        )
     trap.watch()
     number = _set_native(asked) if asked.kind == "native" else _set_python(asked)
     terminal.write(f"Breakpoint {number} at {asked}{_state(_places[number])}")

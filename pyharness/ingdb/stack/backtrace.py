@@ -255,7 +255,8 @@ def _python_threads(python: Python | None, thread: gdb.InferiorThread) -> list[P
     return _known_threads[key]
 
 
-def _forget_threads(_event: object) -> None:
+def forget_threads(_event: object = None) -> None:
+    """Read anew what threads do: gdb tells of no stop that a breakpoint's ``stop`` takes back."""
     _known_threads.clear()
 
 
@@ -263,7 +264,7 @@ _known_threads: dict[tuple[int, ...], list[PythonThread]] = {}
 """By inferior and thread; one that stands runs no Python until gdb lets it go on or calls a function on it."""
 for _changes in ("stop", "inferior_call", "exited", "new_objfile"):  # not `cont`: gdb tells each instruction of a step
     if hasattr(gdb.events, _changes):
-        getattr(gdb.events, _changes).connect(_forget_threads)
+        getattr(gdb.events, _changes).connect(forget_threads)
 
 
 def _read_threads(python: Python, thread: gdb.InferiorThread) -> list[PythonThread]:

@@ -18,7 +18,7 @@ from pyharness.model.errors import HarnessError
 from pyharness.protocol.mi import Logged
 
 if TYPE_CHECKING:
-    from pyharness.ingdb.stops.one_call import OneCall
+    from pyharness.ingdb.stops.one_call import Calls
     from pyharness.protocol.mi import Break
 
 _hits: Counter[int] = Counter()
@@ -28,18 +28,16 @@ _hits: Counter[int] = Counter()
 class CountedStop(gdb.Breakpoint):
     """gdb takes either a condition or ``stop``: the condition is tested here."""
 
-    def __init__(self, spec: str, request: Break, call: OneCall | None = None) -> None:
+    def __init__(self, spec: str, request: Break, call: Calls | None = None) -> None:
         self._asked = request
         self._call = call
         super().__init__(spec)
 
     def stop(self) -> bool:
         """Whether the thread is to stop."""
-        if passes() or (self._call and self._call.is_another()):
-            return False
         asked = self._asked
         try:
-            if asked.condition and not bool(with_rank(asked.condition, asked.rank, gdb.parse_and_eval)):
+            if passes() or not self._counts():
                 return False
         except gdb.error as error:
             if asked.log:
@@ -50,6 +48,13 @@ class CountedStop(gdb.Breakpoint):
         if not hit_condition.holds(asked.hits, _hits[asked.number]):
             return False
         return self._log(_message(asked.log, asked.rank)) if asked.log else True
+
+    def _counts(self) -> bool:
+        """Whether this is a call that counts, and the condition holds, which is the faster to say of the two."""
+        asked = self._asked
+        if asked.condition and not bool(with_rank(asked.condition, asked.rank, gdb.parse_and_eval)):
+            return False
+        return not (self._call and self._call.is_another())
 
     def _log(self, text: str) -> bool:
         terminal.write(Logged(self._asked.number, log_message.shortened(text)).to_line())

@@ -2,7 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Protocol
+
 import gdb
+
+
+class Calls(Protocol):
+    """Calls of a native function of which alone a stop counts."""
+
+    def is_another(self) -> bool:
+        """Whether the selected thread stands in a call of the function that is none of them."""
 
 
 class OneCall:

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from pyharness.ingdb.functions.user_functions import UserFunction
-    from pyharness.ingdb.stops.one_call import OneCall
+    from pyharness.ingdb.stops.one_call import Calls
 
 _bound: dict[int, dict[str, gdb.Breakpoint]] = {}
 """Where a breakpoint is set, by the core's number of it: a library that is loaded later may have the function, too."""
@@ -39,7 +39,7 @@ _NAME = re.compile(r"[A-Za-z_]\w*(?:::~?\w+|<.*>)*(?:\(.*\))?")
 """A function, maybe with its parameters. gdb takes much else for a place, and ends where some of it cannot be."""
 
 
-def set_breakpoint(request: Break, call: OneCall | None = None) -> Bound:
+def set_breakpoint(request: Break, call: Calls | None = None) -> Bound:
     """Set the user's breakpoint wherever what is loaded has its place, and it is not set yet.
 
     Of the function of ``call`` no other call counts.
@@ -95,7 +95,7 @@ class _ConditionError(gdb.GdbError):
     """A condition that gdb cannot parse at a place."""
 
 
-def _stop_at(spec: str, request: Break, call: OneCall | None) -> gdb.Breakpoint:
+def _stop_at(spec: str, request: Break, call: Calls | None) -> gdb.Breakpoint:
     """A breakpoint; one that stops at each of its hits is gdb's own, which tests its condition faster."""
     counted = bool(request.hits or request.log or call)
     stop = CountedStop(spec, request, call) if counted else gdb.Breakpoint(spec)
@@ -111,7 +111,7 @@ def _stop_at(spec: str, request: Break, call: OneCall | None) -> gdb.Breakpoint:
     return stop
 
 
-def _through_links(request: Break, call: OneCall | None) -> gdb.Breakpoint:
+def _through_links(request: Break, call: Calls | None) -> gdb.Breakpoint:
     """A breakpoint at a line of a file that gdb, which compares the ends of paths, does not know by the name given."""
     real = os.path.realpath(request.file)
     if real.endswith(f"/{request.file}"):

@@ -7,13 +7,13 @@ from functools import partial
 from math import prod
 from typing import TYPE_CHECKING
 
-from pyharness.ingdb.functions.kernel_build import OPTIMIZED
 from pyharness.ingdb.printers.values import tensor_of_cxx, tensor_of_python, value_text
 from pyharness.ingdb.variables.frame import frame_globals, frame_locals
 from pyharness.ingdb.variables.items import Item
 from pyharness.ingdb.variables.python import python_item
 from pyharness.ingdb.variables.tensor import tensor_item
 from pyharness.model.frozen import frozen
+from pyharness.model.kernel_elements import OPTIMIZED
 from pyharness.model.kernel_frames import text_of
 from pyharness.model.kernel_text import computed, passed, passed_in_cxx
 from pyharness.model.tensors.tensor import TensorInfo

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 
 import gdb
 
-from pyharness.ingdb.functions.kernel_build import OPTIMIZED
 from pyharness.ingdb.printers.of_torch.lanes import as_number, lanes_of
 from pyharness.ingdb.printers.values import value_text
 from pyharness.ingdb.variables.items import Item, Listed
 from pyharness.ingdb.variables.kernel_buffers import buffer_named, number_named
+from pyharness.model.kernel_elements import OPTIMIZED, nodes_of, result_of
 from pyharness.model.kernel_text import computed, names_in, place_text
 from pyharness.model.variable import Variable
 
@@ -35,14 +35,14 @@ def node_named(kernel: KernelFrame, name: str) -> Item | None:
 
     ``name`` is a node of the graph that was lowered, or the call that it came from, as Dynamo names that.
     """
-    found = [(each, nodes) for each in kernel.standings if (nodes := _nodes(each, name))]
+    found = [(each, nodes) for each in kernel.standings if (nodes := nodes_of(each, name))]
     if not found:
         return None
     if len(kernel.standings) > 1:
         return Item(Variable(name, _SEVERAL))
     standing, nodes = found[0]
     lines = [(line, held) for line in standing.use.lines for held in line.holds if held.node in nodes]
-    last = [(line, held) for line, held in lines if held.node == _last(standing, nodes, lines)]
+    last = [(line, held) for line, held in lines if held.node == result_of(standing, nodes)]
     for line, held in last:
         if symbol := kernel.symbol(line):
             return _value(kernel, name, line, held, symbol[0].value(symbol[1]))
@@ -91,29 +91,6 @@ def index_named(kernel: KernelFrame, name: str) -> Item | None:
     at = element_here(kernel)
     shown = f" → {at[0]}{list(at[1])}: {place_text(at[1])}" if at else ""
     return Item(Variable(name, f"{int(value)}{shown}", str(value.type), evaluate=name))
-
-
-def result_of(standing: Standing, name: str) -> str:
-    """The node that a name of the graph means among those that variables of the kernel hold; empty for none."""
-    nodes = _nodes(standing, name)
-    lines = [(line, held) for line in standing.use.lines for held in line.holds if held.node in nodes]
-    return _last(standing, nodes, lines)
-
-
-def _nodes(standing: Standing, name: str) -> set[str]:
-    """The node of that name, or all that a call of Dynamo's graph became."""
-    nodes = standing.maps.nodes
-    own = {node.name for node in nodes if node.name == name} or {node.name for node in nodes if node.captured == name}
-    every = own or {node.name for node in nodes if node.assigned == name}
-    read = {line.reads for line in standing.use.lines if line.reads}
-    return every & (set(standing.use.nodes) | read)
-
-
-def _last(standing: Standing, nodes: set[str], lines: list[tuple[KernelLine, Held]]) -> str:
-    """The result of a call, of the nodes that it became: the last of the graph that has a value here."""
-    held = {each.node for _, each in lines}
-    ordered = [node.name for node in standing.maps.nodes if node.name in nodes]
-    return next((name for name in reversed(ordered) if name in held), "")
 
 
 def _read(kernel: KernelFrame, standing: Standing, name: str, nodes: set[str]) -> Item | None:

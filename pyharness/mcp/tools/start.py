@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 
 WHERE = (
     "WHERE: py:FILE:LINE, py:FILE:FUNCTION, native:FUNCTION, native:FILE:LINE (C++), fx:NODE, fx:MODULE.PATH,"
-    " op:NAMESPACE::NAME, node:AUTOGRAD_NODE; then ` if CONDITION` (op:, node: ` when nan(out)`), ` hits N`."
+    " fx:NODE[INDEX, ...], op:NAMESPACE::NAME, node:AUTOGRAD_NODE;"
+    " then ` if CONDITION` (op:, node: ` when nan(out)`), ` hits N`."
 )
 _ONE = "Name one of script, module, process, core."
 

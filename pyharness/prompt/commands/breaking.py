@@ -35,10 +35,10 @@ _NO_MESSAGE = 'For example: log py:train.py:30 "loss={loss.item()}"'
 def break_(session: Session, rest: str) -> None:
     """Stop at a place whenever a thread comes to it.
 
-    WHERE is fx:NODE, fx:MODULE.PATH, op:NAMESPACE::NAME, node:NAME, py:FILE:LINE, py:FILE:FUNCTION, native:FUNCTION or
-    native:FILE:LINE, a line of the file that is looked at, or a function's name: one of Python's that the frame or the
-    program's files know, else one of native code. It may name code that is not loaded yet. Without WHERE: the line that
-    is looked at.
+    WHERE is fx:NODE, fx:MODULE.PATH, fx:NODE[INDEX, ...], op:NAMESPACE::NAME, node:NAME, py:FILE:LINE,
+    py:FILE:FUNCTION, native:FUNCTION or native:FILE:LINE, a line of the file that is looked at, or a function's name:
+    one of Python's that the frame or the program's files know, else one of native code. It may name code that is not
+    loaded yet. Without WHERE: the line that is looked at.
     """
     _add(session, rest)
 

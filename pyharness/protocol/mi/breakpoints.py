@@ -61,6 +61,8 @@ class Break(Command[Bound], name="ph-break"):
     """A thread that stands, one of whose frames is the only call of its function that counts; 0 where all do."""
     level: int = 0
     """Which frame that is: its index in the merged stack."""
+    node: str = ""
+    """A node of a graph: where equal kernels are one, only the calls that compute it count; empty for all."""
 
 
 @frozen

@@ -105,7 +105,6 @@ class KernelLines:
     """Where a kernel that torch.compile made computes an element of a node."""
 
     file: str
-    node: str
     conditions: dict[str, str]
     """By the number of a line, in which round of its loops that is: C++ over the loops' variables."""
 
