@@ -68,8 +68,7 @@ def _go(session: Session, arguments: Arguments, kind: Request) -> None:
     thread, focus = arguments.integer("threadId"), session.focus()
     if thread != focus.thread:
         raise HarnessError(f"Thread {thread} is not stopped.", f"Thread {focus.thread} is.")
-    session.remember(kind)
-    session.afterwards(lambda: session.resume(kind))
+    session.goes_on(kind)
 
 
 @request("pause", needs="program")

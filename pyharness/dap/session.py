@@ -69,6 +69,8 @@ class Session:
         self.over = False
         self.stepped_from: Frame | None = None
         """The Python line that an *into* began at, as far as the client has looked at it."""
+        self._going_on: Request | None = None
+        """How the request that is being handled lets the program go on."""
         self._responding: list[Callable[[], None]] = []
         self._news: deque[Callable[[], None]] = deque()
         """What the program has come to in this turn, to be told."""
@@ -150,12 +152,17 @@ class Session:
         self._told(lambda: do(shell))
 
     def _told(self, do: Callable[[], object]) -> None:
-        """Do it; nobody waits for its answer, so what goes wrong is said in the client's console."""
+        """Do it; nobody waits for its answer."""
         try:
             do()
-        except DebuggerLostError as error:
-            self._lost(error)
         except HarnessError as error:
+            self._tell(error)
+
+    def _tell(self, error: HarnessError) -> None:
+        """Say in the client's console what went wrong that is no request's answer."""
+        if isinstance(error, DebuggerLostError):
+            self._lost(error)
+        else:
             self.say(f"{error}\n", important=True)
 
     def _lost(self, error: DebuggerLostError) -> None:
@@ -193,10 +200,23 @@ class Session:
             print(visible(traceback.format_exc()), file=sys.stderr)
             self.client.refuse(message, f"{type(error).__name__}: {error}", "This is a bug in pyharness.")
         else:
+            problem = self._gone_on()
             self.client.respond(message, body)
+            if problem:
+                self._tell(problem)
         after, self._responding = self._responding, []
         for action in after:
             self._told(action)
+
+    def _gone_on(self) -> HarnessError | None:
+        """Let the program go on, if that was asked for: it runs while the client reads the answer. What went wrong."""
+        request, self._going_on = self._going_on, None
+        try:
+            if request:
+                self.resume(request)
+        except HarnessError as error:
+            return error
+        return None
 
     def _handled(self, message: Message) -> Message | None:
         command = message["command"]
@@ -254,19 +274,22 @@ class Session:
             raise HarnessError("The program is running.", "Pause it first.")
         return focus
 
-    def remember(self, request: Request) -> None:
-        """Keep where an *into* begins: it may end nowhere, and that is explained."""
+    def goes_on(self, request: Request) -> None:
+        """Go on as soon as the request is handled; keep where an *into* begins: if it ends nowhere, that is told."""
+        self._going_on = request
         stack = self.frames.stacks.get(self.focus().thread)
         self.stepped_from = stack[0].frame if stack and request in {"into", "into_native"} else None
 
     def resume(self, request: Request) -> None:
         """Go on; frames and variables are those of a stop."""
-        before = self.debuggee.shell.machine.focus if self.debuggee else None
-        stacks = dict(self.frames.stacks)
+        shell = self.require_program()
+        before, stacks = shell.machine.focus, dict(self.frames.stacks)
         self.forget()
-        self.guarded(lambda shell: shell.begin(request))
-        if before is not None and self.debuggee and self.debuggee.shell.machine.focus is before:
-            self.frames.stacks.update(stacks)  # nothing has moved, and a thread that runs a call cannot be read
+        try:
+            shell.begin(request)
+        finally:
+            if before is not None and shell.machine.focus is before:
+                self.frames.stacks.update(stacks)  # nothing has moved, and a thread that runs a call cannot be read
 
     def stack(self, thread: int) -> list[StackFrame]:
         """The merged stack of a thread, read once a stop; empty while the program runs."""

@@ -32,12 +32,13 @@ class MalformedError(ValueError):
 
 
 def encode(value: Any) -> Any:
-    """A value as JSON has it; a dataclass is an object with all its fields."""
+    """A value as JSON has it; a dataclass is an object with the fields that are not what they are by default."""
     kind: Any = type(value)
     if kind in _AS_IS:
         return value
     if is_dataclass(value):
-        return {name: encode(getattr(value, name)) for name in _names(kind)}
+        fields_ = ((name, getattr(value, name), default) for name, default in _defaults(kind))
+        return {name: encode(field) for name, field, default in fields_ if field is not default}
     if isinstance(value, (tuple, list)):
         return [encode(each) for each in value]
     if isinstance(value, dict):
@@ -232,8 +233,8 @@ def _dataclass(kind: Any) -> Decoder:
 
 
 @cache
-def _names(kind: Any) -> tuple[str, ...]:
-    return tuple(field.name for field in fields(kind))
+def _defaults(kind: Any) -> tuple[tuple[str, Any], ...]:
+    return tuple((field.name, field.default) for field in fields(kind))
 
 
 @cache

@@ -1,7 +1,7 @@
 """Frozen dataclasses that are cheap to define: a session defines some three hundred of them in three processes.
 
 ``dataclasses`` writes and compiles six functions for each class, which takes 0.4 ms; these share theirs, at 0.03 ms.
-A value takes two microseconds to make instead of one.
+A value takes one and a half times as long to make.
 """
 
 from __future__ import annotations
@@ -43,32 +43,49 @@ def frozen(cls: type[T]) -> type[T]:
     return made
 
 
+def changed(value: T, **fields: object) -> T:
+    """A copy with other ``fields``, ten times as fast as ``dataclasses.replace``; nothing checks them."""
+    made = object.__new__(type(value))
+    made.__dict__.update(value.__dict__, **fields)
+    return made
+
+
 def _initializer(
     fields: tuple[dataclasses.Field[Any], ...], after: Callable[[Any], None] | None
 ) -> Callable[..., None]:
     names = tuple(field.name for field in fields)
-    known = frozenset(names)
+    known, count = frozenset(names), len(names)
     defaults = {field.name: field.default for field in fields if field.default is not dataclasses.MISSING}
-    factories = {
-        field.name: field.default_factory for field in fields if field.default_factory is not dataclasses.MISSING
-    }
+    factories = [
+        (field.name, field.default_factory) for field in fields if field.default_factory is not dataclasses.MISSING
+    ]
+
+    def fits(state: dict[str, Any], values: tuple[Any, ...], named: dict[str, Any]) -> bool:
+        """Whether each name is a field's, and none has two values."""
+        return state.keys() == known and (not values or named.keys().isdisjoint(names[: len(values)]))
 
     def __init__(self: Any, *values: Any, **named: Any) -> None:  # noqa: N807  (the method that it becomes)
-        given = dict(zip(names, values)) if values else {}  # noqa: B905  (CPython 3.9 has no strict)
-        if len(values) > len(names) or not given.keys().isdisjoint(named) or not named.keys() <= known:
-            raise TypeError(f"{type(self).__qualname__}({', '.join(names)}) has no place for {values} and {named}")
-        state = {**defaults, **given, **named}
-        for name, factory in factories.items():
+        state = self.__dict__
+        state.update(defaults)
+        state.update(zip(names, values))  # noqa: B905  (CPython 3.9 has no strict)
+        if named:
+            state.update(named)
+        for name, factory in factories:
             if name not in state:
                 state[name] = factory()
-        if len(state) < len(names):
-            lacking = ", ".join(name for name in names if name not in state)
-            raise TypeError(f"{type(self).__qualname__} lacks {lacking}")
-        self.__dict__.update(state)
+        if len(state) < count or len(values) > count or (named and not fits(state, values, named)):
+            raise TypeError(_unfit(self, names, values, named))
         if after is not None:
             after(self)
 
     return __init__
+
+
+def _unfit(made: object, names: tuple[str, ...], values: tuple[Any, ...], named: dict[str, Any]) -> str:
+    name, taken = type(made).__qualname__, names[: len(values)]
+    if len(values) > len(names) or not named.keys() <= set(names) - set(taken):
+        return f"{name}({', '.join(names)}) has no place for {values} and {named}"
+    return f"{name} lacks {', '.join(each for each in names if each not in vars(made))}"
 
 
 def _comparison(names: list[str]) -> tuple[Callable[..., Any], Callable[..., Any]]:

@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from pyharness.debugger.stop import NativeReason
     from pyharness.gdbmi.records import Notice
 
-_STEP_ENDS = {"end-stepping-range", "function-finished", "location-reached"}
+_STEP_ENDS = "end-stepping-range"
+_WAYS_END = {_STEP_ENDS, "function-finished", "location-reached"}
 _HELD_SECONDS = 0.06
 """How long other threads wait at the traps of a step, which nobody can miss meanwhile."""
 _WATCHED = ("wpt", "hw-rwpt", "hw-awpt")
@@ -75,6 +76,8 @@ class StopReasons:
             threads.resume(thread)
             return None
         reason = str(notice.values.get("reason", ""))
+        if reason != _STEP_ENDS:
+            threads.armed_again.discard(thread)
         finishing = threads.finishing & {thread}
         threads.finishing.discard(thread)
         if finishing:
@@ -83,7 +86,7 @@ class StopReasons:
             return known
         if reason == "breakpoint-hit":
             return "breakpoint" if is_users(number_of(notice)) else self._arrived(thread, number_of(notice))
-        if reason in _STEP_ENDS or (not reason and thread in finishing | (threads.given_traps & threads.stepping)):
+        if reason in _WAYS_END or (not reason and thread in finishing | (threads.given_traps & threads.stepping)):
             return "stepped"
         return self._signal(notice, thread) if reason == "signal-received" else None
 

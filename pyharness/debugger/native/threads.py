@@ -56,6 +56,8 @@ class NativeThreads:
         """Threads that went on with one: gdb does not say why such a step ends."""
         self._handlers: Callable[[], tuple[int, ...]] | None = None
         """What gdb says to the latest ``ArmHandlers``; ``None`` where nothing is armed."""
+        self.armed_again: set[int] = set()
+        """The thread whose next step gdb arms itself, at the end of the last one."""
 
     @property
     def handlers(self) -> tuple[int, ...]:
@@ -110,10 +112,15 @@ class NativeThreads:
 
     def _follow_exceptions(self, thread: int, level: int = 0, *, leaves: bool = False) -> None:
         """Have a step end where the user's code catches an exception that passes it by."""
+        again = set() if level or leaves else {thread}
+        if again and self.armed_again == again and self.handlers:
+            return
         with contextlib.suppress(GdbError):
             self._handlers = self._link.begin_asking(mi.ArmHandlers(thread, level, leaves))
+            self.armed_again = again
 
     def _pass_exceptions(self) -> None:
+        self.armed_again.clear()
         if self._handlers:
             self._handlers = None
             self._asking.ask(mi.DisarmHandlers())

@@ -192,6 +192,7 @@ def _watch_loads(_request: mi.WatchLoads) -> int:
 @handles(mi.DisarmHandlers)
 def _disarm_handlers(_request: mi.DisarmHandlers) -> None:
     handlers.disarm()
+    library_loads.runs()
 
 
 @handles(mi.Trap)

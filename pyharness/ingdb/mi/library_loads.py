@@ -12,6 +12,7 @@ import gdb
 from pyharness.ingdb import terminal
 from pyharness.ingdb.calls import guarded_call
 from pyharness.ingdb.process import libraries
+from pyharness.ingdb.stops import handlers
 from pyharness.protocol.mi import READ_MORE
 
 if TYPE_CHECKING:
@@ -61,11 +62,17 @@ def steps(thread: gdb.InferiorThread) -> None:
     _Load.stepping.add(thread.ptid[1])
 
 
+def runs() -> None:
+    """No step begins where the last one ended: what threads load is read at once."""
+    _Load.stepping.clear()
+
+
 def _on_stop(event: gdb.StopEvent) -> None:
     """In non-stop mode, gdb says whose stop it is."""
     if event.inferior_thread is None or event.inferior_thread.ptid[1] not in _Load.stepping:
         return
-    _Load.stepping.discard(event.inferior_thread.ptid[1])
+    if not handlers.goes_on(event):
+        _Load.stepping.discard(event.inferior_thread.ptid[1])
     if _Load.passed:
         _Load.passed = False
         read = [libraries.load_symbols(library) for library in libraries.unread_libraries()]

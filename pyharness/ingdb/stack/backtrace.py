@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import signal
 from contextlib import contextmanager
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import gdb
@@ -19,6 +18,7 @@ from pyharness.ingdb.process.thread_name import name_of
 from pyharness.ingdb.stack.locals import Variables
 from pyharness.ingdb.stack.tail import StackTails
 from pyharness.model.errors import HarnessError
+from pyharness.model.frozen import changed
 from pyharness.model.threads import ThreadStack
 from pyharness.protocol.mi import MAX_FRAMES
 from pyharness.reading.autograd.current import frame_runs_node
@@ -186,7 +186,7 @@ def _op_named(frames: Iterable[Frame]) -> Iterator[Frame]:
     """The frames; the first one is the op, where a native breakpoint stopped before or after it."""
     for index, frame in enumerate(frames):
         stop = trap_line.current_native() if index == 0 and frame.function == trap_line.FUNCTION else None
-        yield replace(frame, function=stop.name, library=None, plumbing=False) if stop else frame
+        yield changed(frame, function=stop.name, library=None, plumbing=False) if stop else frame
 
 
 def gil_holders() -> set[int]:
@@ -292,7 +292,7 @@ def _native_frames(limit: int) -> Iterator[NativeFrame]:
             older = None
         above = _stack_pointer(older)
         described = _described(frame, pointer or 0, above if above and pointer and above >= pointer else None)
-        yield described if level else replace(described, file=file, line=line)
+        yield described if level else changed(described, file=file, line=line)
         frame, pointer = older, above
 
 

@@ -7,10 +7,9 @@ callee-saved registers and, from there outwards, every byte of the stack that it
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from pyharness.model.frozen import frozen
+from pyharness.model.frozen import changed, frozen
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -119,4 +118,4 @@ def _place(frame: NativeFrame) -> tuple[int, int, str]:
 
 def _kept(frames: Sequence[NativeFrame]) -> list[NativeFrame]:
     """Without the debugger's own frames, which are void after the next step."""
-    return [replace(frame, handle=None) for frame in frames]
+    return [changed(frame, handle=None) for frame in frames]

@@ -43,7 +43,10 @@ class ArmReturn(Command[bool], name="ph-arm-return"):
 
 @frozen
 class ArmHandlers(Command[tuple[int, ...]], name="ph-arm-handlers"):
-    """Stop a thread where the user's code catches a C++ exception that passes its step by; gdb's numbers of that."""
+    """Stop a thread where the user's code catches a C++ exception that passes its step by; gdb's numbers of that.
+
+    That of the newest frame holds for the next step, too, where that begins at the end of this one.
+    """
 
     thread: int
     level: int = 0

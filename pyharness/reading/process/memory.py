@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from struct import Struct
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -9,6 +10,7 @@ if TYPE_CHECKING:
 
 PAGE = 4096
 MAX_READ = 1 << 20
+_POINTER = Struct("<Q")
 
 
 class UnreadableError(Exception):
@@ -61,7 +63,12 @@ class Memory:
 
     def pointer(self, address: int) -> int:
         """A pointer; the null pointer is 0."""
-        return self.unsigned(address, 8)
+        offset = address & PAGE - 1
+        page = self._pages.get(address - offset)
+        if page is None or offset > PAGE - _POINTER.size:
+            return self.unsigned(address)
+        found: int = _POINTER.unpack_from(page, offset)[0]  # most of what is read
+        return found
 
     def text(self, address: int, limit: int = 256) -> str:
         """A C string, cut at ``limit`` bytes."""

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from dataclasses import field, replace
+from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
 from pyharness.model.frames import AutogradNode, Frame
-from pyharness.model.frozen import frozen
+from pyharness.model.frozen import changed, frozen
 from pyharness.model.kernel_frames import named
 from pyharness.model.plumbing import DEBUGGER, native_family, python_family
 from pyharness.model.source_map import place_of
@@ -113,7 +113,7 @@ def _marked(native: Sequence[NativeFrame], loops: Sequence[Loop]) -> Sequence[Lo
     runs = [frame.sp for frame in native if frame.function.startswith(_EVALUATES)]
     lacking = max(0, len(loops) - len(runs))
     markers = [*[None] * lacking, *runs[max(0, len(runs) - len(loops)) :]]
-    return [replace(loop, marker=marker) for loop, marker in zip(loops, markers, strict=True)]
+    return [changed(loop, marker=marker) for loop, marker in zip(loops, markers, strict=True)]
 
 
 def _holds(frame: NativeFrame, marker: int | None) -> bool:
@@ -149,4 +149,4 @@ def _with_variables(
 ) -> Frame:
     if variables is None or shown.plumbing:
         return shown
-    return replace(shown, variables=variables(frame))
+    return changed(shown, variables=variables(frame))

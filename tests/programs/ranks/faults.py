@@ -40,7 +40,8 @@ def sleeps(rank):
 
 
 def computes(rank):
-    while of(rank):
+    forever = of(rank)
+    while forever:
         pass  # @computes
 
 
