@@ -87,8 +87,8 @@ class Actions:
                 if native.arm_return(thread, self._shell.python.stdlib):
                     self._shell.machine.returns_to_native(thread)
             case Disarm():
-                self._stepping_into = 0
-                native.stops.disarm()
+                self._stepping_into, focus = 0, self._shell.machine.focus
+                native.stops.disarm(focus.thread if focus and focus.language == "native" else 0)
             case Native(thread, command):
                 native.threads.step(thread, command)
             case Leave(thread, pending):

@@ -192,9 +192,11 @@ class NativeSide:
         return "own" if found.user else "inlined" if found.inlined else "other"
 
     def caller(self, thread: int) -> mi.Caller:
-        """Who called the user's native code on a stopped thread."""
+        """Who called the user's native code on a stopped thread, which is about to leave it."""
         if not (found := self.threads.callers.of(thread)):
-            self.threads.callers.keep(thread, found := self.ask(mi.FindCaller(thread)))
+            self.threads.callers.keep(thread, found := self.ask(mi.FindCaller(thread, arms=True)))
+            if found.handlers is not None:
+                self.threads.is_armed(thread, found.handlers, leaves=found.level - 1)
         return found
 
     def stack(self, thread: int) -> tuple[Frame, ...]:

@@ -51,10 +51,12 @@ class StopReasons:
         self._in_handler.clear()
         return self._asking.ask(mi.Arm(thread, guarded=self._guarded))
 
-    def disarm(self) -> None:
-        """Undo ``arm``."""
+    def disarm(self, standing: int = 0) -> None:
+        """Undo ``arm``; ``standing``: the thread that has come to a stop in native code, and may step on from there."""
         self._armed_thread = 0
-        self._asking.ask(mi.Disarm())
+        handlers = self._asking.ask(mi.Disarm(standing))
+        if standing:
+            self._threads.is_armed(standing, handlers)
         held, self._held = self._held, set()
         for thread in held:
             self._threads.resume(thread)

@@ -58,6 +58,8 @@ class NativeThreads:
         """What gdb says to the latest ``ArmHandlers``; ``None`` where nothing is armed."""
         self.armed_again: set[int] = set()
         """The thread whose next step gdb arms itself, at the end of the last one."""
+        self._armed_to_leave: tuple[int, int] | None = None
+        """The thread that gdb has armed for its way out of a frame, and the level of that."""
 
     @property
     def handlers(self) -> tuple[int, ...]:
@@ -113,14 +115,23 @@ class NativeThreads:
     def _follow_exceptions(self, thread: int, level: int = 0, *, leaves: bool = False) -> None:
         """Have a step end where the user's code catches an exception that passes it by."""
         again = set() if level or leaves else {thread}
-        if again and self.armed_again == again and self.handlers:
+        is_armed = self._armed_to_leave == (thread, level) if leaves else bool(again) and self.armed_again == again
+        self._armed_to_leave = None
+        if is_armed and self.handlers:
             return
         with contextlib.suppress(GdbError):
             self._handlers = self._link.begin_asking(mi.ArmHandlers(thread, level, leaves))
             self.armed_again = again
 
+    def is_armed(self, thread: int, handlers: tuple[int, ...], *, leaves: int | None = None) -> None:
+        """gdb has armed a thread's next step by the way, as it was asked about it: ``leaves`` a frame of that level."""
+        self._handlers = lambda: handlers
+        self.armed_again = {thread} if leaves is None else set()
+        self._armed_to_leave = None if leaves is None else (thread, leaves)
+
     def _pass_exceptions(self) -> None:
         self.armed_again.clear()
+        self._armed_to_leave = None
         if self._handlers:
             self._handlers = None
             self._asking.ask(mi.DisarmHandlers())

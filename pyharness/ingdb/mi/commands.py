@@ -9,6 +9,7 @@ import json
 import os
 import signal
 from contextlib import suppress
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import gdb
@@ -178,10 +179,14 @@ def _arm_return(request: mi.ArmReturn) -> bool:
 
 @handles(mi.ArmHandlers)
 def _arm_handlers(request: mi.ArmHandlers) -> tuple[int, ...]:
-    thread = select(request.thread)
+    return _next_step(request.thread, request.level, leaves=request.leaves)
+
+
+def _next_step(lwp: int, level: int = 0, *, leaves: bool = False) -> tuple[int, ...]:
+    thread = select(lwp)
     library_loads.steps(thread)
-    (inlined_way.leave if request.leaves and not request.level else inlined_way.forget)()
-    return tuple(handlers.arm(thread, request.level, leaves=request.leaves))
+    (inlined_way.leave if leaves and not level else inlined_way.forget)()
+    return tuple(handlers.arm(thread, level, leaves=leaves))
 
 
 @handles(mi.WatchLoads)
@@ -236,8 +241,9 @@ def _pass(request: mi.PassTraps) -> None:
 
 
 @handles(mi.Disarm)
-def _disarm(_request: mi.Disarm) -> None:
+def _disarm(request: mi.Disarm) -> tuple[int, ...]:
     every_function.disarm()
+    return _next_step(request.thread) if request.thread else ()
 
 
 @handles(mi.Where)
@@ -270,7 +276,10 @@ def _in_kernel(file: str | None, line: int | None) -> Frame | None:
 @handles(mi.FindCaller)
 def _find_caller(request: mi.FindCaller) -> mi.Caller:
     select(request.thread)
-    return _caller()
+    caller = _caller()
+    if not request.arms or caller.language != "native":
+        return caller
+    return replace(caller, handlers=_next_step(request.thread, caller.level - 1, leaves=True))
 
 
 def _caller() -> mi.Caller:

@@ -110,8 +110,11 @@ class PassTraps(Command[None], name="ph-pass"):
 
 
 @frozen
-class Disarm(Command[None], name="ph-disarm"):
-    """Undo ``Arm`` and ``ArmReturn``."""
+class Disarm(Command[tuple[int, ...]], name="ph-disarm"):
+    """Undo ``Arm`` and ``ArmReturn``; where a thread is named, do as ``ArmHandlers`` does for its next step."""
+
+    thread: int = 0
+    """One that stands in native code, most likely to step on; 0 for none."""
 
 
 @frozen
@@ -152,6 +155,8 @@ class Caller:
     inlined code and goes on from there."""
     function: str = ""
     """The function of the user's that is left on the way to a native caller; empty where others are left with it."""
+    handlers: tuple[int, ...] | None = None
+    """What ``ArmHandlers`` would say; ``None`` where nothing was armed."""
 
 
 @frozen
@@ -159,6 +164,8 @@ class FindCaller(Command[Caller], name="ph-caller"):
     """Who called the native code of the user's that a thread stands in."""
 
     thread: int
+    arms: bool = False
+    """Do as ``ArmHandlers`` does for the way to a native caller."""
 
 
 @frozen
