@@ -5,13 +5,25 @@ import os
 import subprocess
 import sys
 from contextlib import contextmanager
+from dataclasses import fields, is_dataclass
 
 from kit.builds import tensor_kernel
 from kit.paths import ROOT
 from pyharness.gdbmi.client import GdbClient
 from pyharness.gdbmi.records import quote
+from pyharness.protocol import mi
 
 PROGRAM = ROOT / "tests/programs/variables_zoo.py"
+
+
+COMMANDS = mi.Command.known
+
+
+def whole(value):
+    """A message as JSON would have it, with all its fields."""
+    if is_dataclass(value):
+        return {field.name: whole(getattr(value, field.name)) for field in fields(value)}
+    return [whole(each) for each in value] if isinstance(value, tuple) else value
 
 
 class Looking:
@@ -26,7 +38,9 @@ class Looking:
         self.thread = 0
 
     def ask(self, command, **request):
-        return json.loads(self.gdb.command(f"-{command} {quote(json.dumps(request))}")["json"])
+        """The answer as JSON has it, with what is left out because it is so by default."""
+        said = json.loads(self.gdb.command(f"-{command} {quote(json.dumps(request))}")["json"])
+        return whole(COMMANDS[command].read_answer(said))
 
     def python(self, code):
         self.gdb.console(f"python {code}")
