@@ -41,17 +41,13 @@ AOT_LIBRARIES = ("torch_cpu", "c10")
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    path = tmp_path_factory.mktemp("cxx")
-    for name, text in (("trains", TRAINS), ("exports", EXPORTS), ("loads", LOADS), ("overflows", OVERFLOWS)):
-        (path / f"{name}.py").write_text(text)
-    (path / "home").mkdir(mode=0o700)
-    inductor.cache(path / "home" / "debug-kernels")
-    return path
+    scripts = {"trains": TRAINS, "exports": EXPORTS, "loads": LOADS, "overflows": OVERFLOWS}
+    return inductor.filled(tmp_path_factory.mktemp("cxx"), **scripts)
 
 
 @pytest.fixture(scope="module")
 def environment(folder):
-    return {**environment_of(folder / "home"), "TORCHINDUCTOR_CACHE_DIR": inductor.cache(folder / "torch")}
+    return inductor.environment(folder)
 
 
 @pytest.fixture(scope="module")

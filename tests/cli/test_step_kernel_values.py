@@ -8,7 +8,7 @@ from functools import cache
 import pytest
 
 from kit import inductor, marks
-from kit.command import PYHARNESS, Command, environment_of
+from kit.command import PYHARNESS, Command
 from kit.dialogue import PROMPT, Dialogue
 from pyharness.model.tensors.text import number
 
@@ -52,18 +52,13 @@ with torch.no_grad():
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    path = tmp_path_factory.mktemp("values")
-    (path / "script.py").write_text(PROGRAM)
-    (path / "pads.py").write_text(PADS)
-    (path / "home").mkdir(mode=0o700)
-    inductor.cache(path / "home" / "debug-kernels")
-    return path
+    return inductor.filled(tmp_path_factory.mktemp("values"), script=PROGRAM, pads=PADS)
 
 
 @pytest.fixture(scope="module")
 def environment(folder):
     """Where the programs compile, each kernel once."""
-    return {**environment_of(folder / "home"), "TORCHINDUCTOR_CACHE_DIR": inductor.cache(folder / "torch")}
+    return inductor.environment(folder)
 
 
 @pytest.fixture(scope="module")

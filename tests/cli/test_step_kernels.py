@@ -26,11 +26,7 @@ main()
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    path = tmp_path_factory.mktemp("compiled")
-    (path / "script.py").write_text(PROGRAM)
-    (path / "home").mkdir(mode=0o700)
-    inductor.cache(path / "home" / "debug-kernels")
-    return path
+    return inductor.filled(tmp_path_factory.mktemp("compiled"), script=PROGRAM)
 
 
 @pytest.fixture(scope="module")

@@ -6,7 +6,7 @@ import re
 import pytest
 
 from kit import inductor
-from kit.command import Command, environment_of
+from kit.command import Command
 
 pytestmark = pytest.mark.rotated_tests(turns=5, number=2)
 
@@ -46,17 +46,12 @@ MOST_THREADS = {"OMP_NUM_THREADS": "2"}
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    path = tmp_path_factory.mktemp("templates")
-    (path / "products.py").write_text(PRODUCTS)
-    (path / "parallel.py").write_text(PARALLEL)
-    (path / "home").mkdir(mode=0o700)
-    inductor.cache(path / "home" / "debug-kernels")
-    return path
+    return inductor.filled(tmp_path_factory.mktemp("templates"), products=PRODUCTS, parallel=PARALLEL)
 
 
 @pytest.fixture(scope="module")
 def run(folder):
-    environment = {**environment_of(folder / "home"), "TORCHINDUCTOR_CACHE_DIR": inductor.cache(folder / "torch")}
+    environment = inductor.environment(folder)
     return lambda *words, **variables: Command({**environment, **variables}, folder)(*words)
 
 

@@ -6,7 +6,7 @@ import re
 import pytest
 
 from kit import inductor
-from kit.command import Command, environment_of
+from kit.command import Command
 
 pytestmark = pytest.mark.rotated_tests(turns=7)
 
@@ -28,16 +28,12 @@ with torch.no_grad():
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    path = tmp_path_factory.mktemp("elements")
-    (path / "script.py").write_text(PROGRAM)
-    (path / "home").mkdir(mode=0o700)
-    inductor.cache(path / "home" / "debug-kernels")
-    return path
+    return inductor.filled(tmp_path_factory.mktemp("elements"), script=PROGRAM)
 
 
 @pytest.fixture(scope="module")
 def step(folder):
-    environment = {**environment_of(folder / "home"), "TORCHINDUCTOR_CACHE_DIR": inductor.cache(folder / "torch")}
+    environment = inductor.environment(folder)
 
     def step(*words, kinds=()):
         result = Command(environment, folder)("step", "script.py", *words, "--json", "--raw", "--", *kinds)

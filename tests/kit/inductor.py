@@ -14,6 +14,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 from kit.builds import once
+from kit.command import environment_of
 from kit.paths import BUILT
 
 _ASKING = "from torch._inductor.cpu_vec_isa import valid_vec_isa_list; valid_vec_isa_list()"
@@ -24,6 +25,20 @@ def cache(folder: Path) -> str:
     if not folder.exists():
         shutil.copytree(_asked(), folder)
     return str(folder)
+
+
+def filled(folder: Path, **scripts: str) -> Path:
+    """``folder`` with these ``.py`` files, and pyharness's state in ``home``, for programs with ``--debug-kernels``."""
+    for name, text in scripts.items():
+        (folder / f"{name}.py").write_text(text, encoding="utf-8")
+    (folder / "home").mkdir(mode=0o700)
+    cache(folder / "home" / "debug-kernels")
+    return folder
+
+
+def environment(folder: Path) -> dict[str, str]:
+    """The environment of programs in a ``filled`` folder: each kernel is compiled once."""
+    return {**environment_of(folder / "home"), "TORCHINDUCTOR_CACHE_DIR": cache(folder / "torch")}
 
 
 def _asked() -> Path:
