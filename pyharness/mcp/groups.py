@@ -54,7 +54,15 @@ class Groups:
 
     async def reaped(self) -> None:
         """Wait until the loop has heard of the end of all: else it complains when it is closed."""
-        await asyncio.gather(*(each.wait() for each in self._processes.values()))
+        await asyncio.gather(*(_is_over(each) for each in self._processes.values()))
+
+
+async def _is_over(process: asyncio.subprocess.Process) -> None:
+    """Wait for a process, and until its pipes are closed, which may be heard of later."""
+    await process.wait()
+    streams = [each.read() for each in (process.stdout, process.stderr) if each]
+    with suppress(asyncio.TimeoutError):  # somebody who is in no group of ours has a pipe
+        await asyncio.wait_for(asyncio.gather(*streams), _PATIENCE)
 
 
 def _end(leader: int) -> None:
