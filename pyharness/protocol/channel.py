@@ -135,7 +135,7 @@ class Generated(Message[Go], name="generated"):
 
     file: str
     kernels: tuple[str, ...] = ()
-    """Of a wrapper of inductor's: the files of the kernels that it calls."""
+    """The files of the kernels that a wrapper of inductor's calls; empty for other code."""
 
 
 @frozen

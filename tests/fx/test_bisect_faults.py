@@ -32,6 +32,7 @@ def test_a_planted_fault_is_found_and_shrunk(model, fault):
     bad = bisect(module, passes, inputs, sweep=before < 5, script=False)
     assert (bad.name, bad.index, bad.total) == (fault.__name__, before, 13)
     assert bad.calls > 40
-    assert 1 <= bad.shrunk.calls <= 4
-    assert bad.failures == bad.samples or fault is bad_passes.merge_equal
+    by_chance = fault is bad_passes.merge_equal  # what fails only at times is cut less
+    assert 1 <= bad.shrunk.calls <= (8 if by_chance else 4)
+    assert bad.failures == bad.samples or by_chance
     assert bool(bad.change) == (fault is not bad_passes.stale_parameter)

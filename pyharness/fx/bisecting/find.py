@@ -165,10 +165,8 @@ class _Report:
         return after, self._check(reference, after, values, locate=locate)
 
     def _shrunk(self, before: GraphModule) -> tuple[Case | None, Shrunk | None]:
-        first = self._first_case(before)
-        if first and not self._surely_fails(first):
-            first = replace(first, module=with_graph(first.module, first.module.graph, rest=before), whole=True)
-        if first is None or not self._surely_fails(first):
+        first = self._failing_first(before)
+        if first is None:
             self._notes.append("not shrunk: the fault needs more than the graph, its parameters and its inputs")
             return None, None
         shrinker = Shrinker(first, self._fails, self._limit)
@@ -177,6 +175,23 @@ class _Report:
         node = outcome.node
         changed = change(case.module, after, node) if after else ()
         return case, Shrunk(len(case.work), shrinker.tried, plain_code(case.module), changed, node)
+
+    def _failing_first(self, before: GraphModule) -> Case | None:
+        """The graph to start from, on which the pass fails; ``None`` where it does on none.
+
+        A pass that failed in all samples may do so by chance all the same, as one that goes through a set.
+        """
+        first = self._first_case(before)
+        if first is None:
+            return None
+        for attempts in sorted({self._attempts, _ATTEMPTS}):
+            self._attempts = attempts
+            if self._surely_fails(first):
+                return first
+            whole = replace(first, module=with_graph(first.module, first.module.graph, rest=before), whole=True)
+            if self._surely_fails(whole):
+                return whole
+        return None
 
     def _first_case(self, before: GraphModule) -> Case | None:
         """The graph to start from: inputs stay as they are where the check alone knows what to call it with."""
