@@ -162,6 +162,15 @@ def test_it_dies_and_the_program_has_its_terminal_again(in_place):
     assert at.ends() == 0
 
 
+def test_the_leader_of_the_programs_group_has_ended_before_it(in_place):
+    """As where a shell starts ``true | python train.py``: that group is in front, and the first process led it."""
+    pipeline = f"true | {sys.executable} {PROGRAM} looped"
+    at = in_place(command=("bash", "--norc", "-ic", f"{pipeline}; echo it ended with $?"))
+    for _ in range(2):
+        assert "total" in at.says("c")
+    at.says("c", "it ended with 0")
+
+
 def _processes_of(session):
     """The processes of a session that lead a group, without gdb's."""
     listed = subprocess.run(["ps", "-o", "pid=,pgid=,comm=", "-s", str(session)], capture_output=True, check=True)

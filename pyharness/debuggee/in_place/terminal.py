@@ -50,11 +50,15 @@ class OwnTerminal:
 
     @property
     def is_let_go(self) -> bool:
-        """Whether whoever is in front has died, or does."""
+        """Whether another group is in front, and the process that led it has died, or does.
+
+        The program's own group may have lost its leader long ago, as in ``true | python train.py``.
+        """
         try:
-            return is_ending(os.tcgetpgrp(self.descriptor))
+            front = os.tcgetpgrp(self.descriptor)
         except OSError:
             return False
+        return front not in {0, os.getpgrp()} and is_ending(front)  # 0: one that no process here sees
 
     def take_back(self) -> None:
         """Be in front again, where whoever was dies there, or has; on a thread of ours, which no signal stops.
