@@ -86,3 +86,26 @@ def test_a_step_that_has_ended_stops_at_no_handler(throws, leave):
         assert place(program.run_to(throws.at("end"))) == ("breakpoint", "throws.py", throws.line("end"))
         assert program.finish() == 0
     assert throws.output.splitlines() == OUTPUT
+
+
+def test_each_of_several_steps_ends_where_its_own_function_catches(throws):
+    """gdb arms the next step where one has ended: what was armed for the first would be a callee's, or a caller's."""
+    with throws.start() as program:
+        program.run_to("native:throwing::inside")
+        assert place(program.into()) == native("catches")
+        assert place(program.over()) == native("caught")
+        assert place(program.over())[:2] == ("step", SOURCE.name)
+        stops = [program.over() for _ in range(3)]
+        assert native("behind") in map(place, stops)
+        assert native("caught") not in map(place, stops)
+        assert program.finish() == 0
+    assert throws.output.splitlines() == OUTPUT
+
+
+def test_a_handler_deeper_than_a_function_that_was_returned_to_is_passed(throws):
+    """Steps went on from a callee to its caller: the next one is the caller's, whose callees catch for themselves."""
+    with throws.start() as program:
+        program.run_to("native:throwing::first")
+        for mark in ("second", "first_ends", "twice", "thrice", "last"):
+            assert place(program.over()) == native(mark), mark
+        assert program.finish() == 0

@@ -18,7 +18,7 @@ int passing(int value) {
 
 int catching(int value) {
   try {
-    return passing(value);
+    return passing(value); // @catches
   } catch (const std::runtime_error&) {
     return -2;
   } catch (const std::exception&) { // @caught
@@ -31,10 +31,23 @@ int inside(int value) {
   return result * 2; // @behind
 }
 
+int first(int value) {
+  value += 1;
+  return value; // @second
+} // @first_ends
+
+int twice(int value) {
+  int result = first(value);
+  result += catching(-result); // @twice
+  result += catching(-result); // @thrice
+  return result; // @last
+}
+
 } // namespace throwing
 
 PYBIND11_MODULE(throwing, m) {
   m.def("passing", &throwing::passing);
   m.def("catching", &throwing::catching);
   m.def("inside", &throwing::inside);
+  m.def("twice", &throwing::twice);
 }

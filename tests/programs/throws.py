@@ -9,4 +9,5 @@ try:
 except IndexError as error:
     print("caught", error)  # @caught
 print(throwing.catching(-1))
+throwing.twice(1)
 print("end")  # @end

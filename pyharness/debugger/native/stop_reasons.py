@@ -55,8 +55,8 @@ class StopReasons:
         """Undo ``arm``; ``standing``: the thread that has come to a stop in native code, and may step on from there."""
         self._armed_thread = 0
         handlers = self._asking.ask(mi.Disarm(standing))
-        if standing:
-            self._threads.is_armed(standing, handlers)
+        if handlers is not None:
+            self._threads.note_armed(standing, handlers)
         held, self._held = self._held, set()
         for thread in held:
             self._threads.resume(thread)
@@ -78,7 +78,7 @@ class StopReasons:
             threads.resume(thread)
             return None
         reason = str(notice.values.get("reason", ""))
-        if reason != _STEP_ENDS:
+        if reason != _STEP_ENDS or self._armed_thread:
             threads.armed_again.discard(thread)
         finishing = threads.finishing & {thread}
         threads.finishing.discard(thread)

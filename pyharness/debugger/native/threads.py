@@ -123,7 +123,7 @@ class NativeThreads:
             self._handlers = self._link.begin_asking(mi.ArmHandlers(thread, level, leaves))
             self.armed_again = again
 
-    def is_armed(self, thread: int, handlers: tuple[int, ...], *, leaves: int | None = None) -> None:
+    def note_armed(self, thread: int, handlers: tuple[int, ...], *, leaves: int | None = None) -> None:
         """gdb has armed a thread's next step by the way, as it was asked about it: ``leaves`` a frame of that level."""
         self._handlers = lambda: handlers
         self.armed_again = {thread} if leaves is None else set()

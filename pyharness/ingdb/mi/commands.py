@@ -33,6 +33,7 @@ from pyharness.model.glue import glue_family
 from pyharness.model.kernel_frames import is_kernel
 from pyharness.model.user_code import is_user_source
 from pyharness.protocol import mi
+from pyharness.reading.process.memory import UnreadableError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -182,6 +183,14 @@ def _arm_handlers(request: mi.ArmHandlers) -> tuple[int, ...]:
     return _next_step(request.thread, request.level, leaves=request.leaves)
 
 
+def _armed_by_the_way(lwp: int, level: int = 0, *, leaves: bool = False) -> tuple[int, ...] | None:
+    """``None`` where that cannot be: what was asked is answered all the same."""
+    try:
+        return _next_step(lwp, level, leaves=leaves)
+    except (gdb.error, gdb.GdbError, UnreadableError):
+        return None
+
+
 def _next_step(lwp: int, level: int = 0, *, leaves: bool = False) -> tuple[int, ...]:
     thread = select(lwp)
     library_loads.steps(thread)
@@ -241,9 +250,9 @@ def _pass(request: mi.PassTraps) -> None:
 
 
 @handles(mi.Disarm)
-def _disarm(request: mi.Disarm) -> tuple[int, ...]:
+def _disarm(request: mi.Disarm) -> tuple[int, ...] | None:
     every_function.disarm()
-    return _next_step(request.thread) if request.thread else ()
+    return _armed_by_the_way(request.thread) if request.thread else None
 
 
 @handles(mi.Where)
@@ -279,7 +288,7 @@ def _find_caller(request: mi.FindCaller) -> mi.Caller:
     caller = _caller()
     if not request.arms or caller.language != "native":
         return caller
-    return replace(caller, handlers=_next_step(request.thread, caller.level - 1, leaves=True))
+    return replace(caller, handlers=_armed_by_the_way(request.thread, caller.level - 1, leaves=True))
 
 
 def _caller() -> mi.Caller:

@@ -292,6 +292,11 @@ def disarm() -> None:
     _arming.enabled.clear()
 
 
+def is_under_way() -> bool:
+    """Whether an *into* has armed anything that is still there."""
+    return bool(_arming.enabled) or bool(_arming.planted and _arming.planted.active)
+
+
 def is_armed(number: int) -> bool:
     """Whether ``number`` is a breakpoint of *into*."""
     return any(stop.is_valid() and stop.number == number for stop in _arming.enabled)

@@ -11,6 +11,7 @@ from functools import cache
 import gdb
 
 from pyharness.ingdb.functions.known_functions import is_own
+from pyharness.ingdb.stops import every_function
 from pyharness.ingdb.stops.exception_stops import addresses_of, is_near
 from pyharness.reading.process.memory import UnreadableError
 
@@ -41,7 +42,7 @@ class _Handlers:
     def __init__(self) -> None:
         self.known: dict[int, _Handler] = {}
         self.stepping = 0
-        """The LWP whose next step is armed where its last one ends; 0 for none."""
+        """The LWP whose next step is armed where this one ends; 0 for none, as where an *into* may end at a trap."""
 
 
 _handlers = _Handlers()
@@ -56,7 +57,7 @@ def arm(thread: gdb.InferiorThread, level: int, *, leaves: bool) -> list[int]:
     for _ in range(level):
         frame = frame.older() or frame
     _follow_steps()
-    _handlers.stepping = 0 if level or leaves else thread.ptid[1]
+    _handlers.stepping = 0 if level or leaves or every_function.is_under_way() else thread.ptid[1]
     beyond = leaves and frame.type() != gdb.INLINE_FRAME  # what it is inlined into has the same stack
     armed = []
     for address in addresses_of("catch"):
@@ -81,7 +82,10 @@ def disarm() -> None:
 
 
 def goes_on(event: gdb.StopEvent) -> bool:
-    """Whether a step has ended after which ``arm`` holds for the next one from there, as a front end steps on."""
+    """Whether a step has ended after which ``arm`` holds for the next one from there, as a front end steps on.
+
+    gdb tells a SIGTRAP alike.
+    """
     thread = event.inferior_thread
     return type(event) is gdb.StopEvent and thread is not None and thread.ptid[1] == _handlers.stepping
 
@@ -97,10 +101,13 @@ def _on_stop(event: gdb.StopEvent) -> None:
         if event.inferior_thread is None or event.inferior_thread.ptid[1] == _handlers.stepping:
             _handlers.stepping = 0
         return
-    frame = gdb.newest_frame()
+    try:
+        end = _end_of(gdb.newest_frame())
+    except (gdb.error, UnreadableError):  # a stack that cannot be unwound has no handler that is to be seen
+        disarm()
+        return
     for stop in _handlers.known.values():
-        if stop.is_valid() and stop.enabled:
-            stop.outside_of = _end_of(frame)
+        stop.outside_of = end
 
 
 def _end_of(frame: gdb.Frame | None) -> int:

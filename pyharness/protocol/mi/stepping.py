@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Literal, Optional
 
 from pyharness.model.frames import Frame, FxPlace
 from pyharness.model.frozen import frozen
@@ -110,8 +110,11 @@ class PassTraps(Command[None], name="ph-pass"):
 
 
 @frozen
-class Disarm(Command[tuple[int, ...]], name="ph-disarm"):
-    """Undo ``Arm`` and ``ArmReturn``; where a thread is named, do as ``ArmHandlers`` does for its next step."""
+class Disarm(Command[Optional[tuple[int, ...]]], name="ph-disarm"):  # noqa: UP045  (CPython 3.9 evaluates it)
+    """Undo ``Arm`` and ``ArmReturn``; where a thread is named, do as ``ArmHandlers`` does for its next step.
+
+    The answer is what that would say; ``None`` where nothing was armed.
+    """
 
     thread: int = 0
     """One that stands in native code, most likely to step on; 0 for none."""
