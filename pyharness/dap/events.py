@@ -13,6 +13,7 @@ from pyharness.debugger.starting.launch import missing_in
 if TYPE_CHECKING:
     from pyharness.dap.beginning.debuggee import Debuggee
     from pyharness.dap.session import Session
+    from pyharness.dapwire.message import Message
     from pyharness.debugger.breaking.breakpoint import Breakpoint
     from pyharness.debugger.native.side import NativeSide
     from pyharness.debugger.shell import Shell
@@ -126,7 +127,7 @@ def _tell_stop(session: Session, shell: Shell, stop: Stopped) -> None:
     session.client.event("stopped", {**said, **hit, **_explained(session, shell, stop, frame), **why})
 
 
-def _data(accesses: list[WatchHit]) -> dict[str, Any]:
+def _data(accesses: list[WatchHit]) -> Message:
     if not accesses:
         return {}
     what = " and ".join(f"{hit.access} of {hit.description}" for hit in accesses)
@@ -139,7 +140,7 @@ def _is_asked_for(session: Session, stop: Stopped) -> bool:
     return stop.language == "python" and (stop.reason == "breakpoint" or into_nothing)
 
 
-def _explained(session: Session, shell: Shell, stop: Stopped, frame: Frame | None) -> dict[str, Any]:
+def _explained(session: Session, shell: Shell, stop: Stopped, frame: Frame | None) -> Message:
     """The signal, or why an *into* went nowhere."""
     if stop.reason == "signal":
         signal = NativeSignals(shell.attach()).info(stop.thread)

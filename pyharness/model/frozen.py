@@ -1,7 +1,7 @@
 """Frozen dataclasses that are cheap to define: a session defines some three hundred of them in three processes.
 
 ``dataclasses`` writes and compiles six functions for each class, which takes 0.4 ms; these share theirs, at 0.03 ms.
-A value takes one and a half times as long to make.
+A value that is made by names takes 1.4 times as long to make.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def frozen(cls: type[T]) -> type[T]:
 
 
 def changed(value: T, **fields: object) -> T:
-    """A copy with other ``fields``, ten times as fast as ``dataclasses.replace``; nothing checks them."""
+    """A copy with other ``fields``, five times as fast as ``dataclasses.replace``; nothing checks them."""
     made = object.__new__(type(value))
     made.__dict__.update(value.__dict__, **fields)
     return made

@@ -31,7 +31,8 @@ _BINDINGS = "\n// Python bindings to call"
 """Where torch's own part of a kernel's file begins."""
 _COMMANDS = "\n// Compile cmd\n"
 """Where the commands begin that AOTInductor puts behind a file when it is compiled, again each time."""
-_SUFFIXES = (".main.cpp", ".optimized.cpp", ".wrapper.cpp", ".kernel.cpp")
+_KERNELS = ".kernel.cpp"
+_SUFFIXES = (".main.cpp", ".optimized.cpp", ".wrapper.cpp", _KERNELS)
 """How torch names files of C++, behind a hash: those that Python loads, then AOTInductor's."""
 _OLDER = re.compile(r"(?:^|/)c[a-z2-7]{51}\.cpp$")
 """How torch 2.6 and 2.7 name them: the hash is all."""
@@ -80,6 +81,15 @@ class Wrapper:
 def is_cxx(file: str) -> bool:
     """Whether a file is called as torch calls one of generated C++."""
     return file.endswith(_SUFFIXES) or _OLDER.search(file) is not None
+
+
+def may_have_kernels(wrapper: str) -> tuple[str, ...]:
+    """The files that kernels of a wrapper in C++ may be in: its own and, as AOTInductor has it, others beside it."""
+    try:
+        beside = sorted(map(str, Path(wrapper).parent.glob(f"*{_KERNELS}")))
+    except OSError:
+        beside = []
+    return (wrapper, *beside)
 
 
 def save(wrapper: str, maps: KernelMaps) -> None:

@@ -278,10 +278,9 @@ def test_a_stopped_program_keeps_nobody_who_looks_for_programs(running):
     walker.ends_free()
 
 
-ENDS = """import os, sys, time
+ENDS = """import os, sys
 print("begun", flush=True)
-while not os.path.exists("go"):
-    time.sleep(0.01)
+open("go").close()
 os._exit(7) if "exits" in sys.argv else os.kill(os.getpid(), 15)
 """
 
@@ -290,13 +289,14 @@ os._exit(7) if "exits" in sys.argv else os.kill(os.getpid(), 15)
 def test_how_it_ended_is_known_where_another_process_is_its_parent(tmp_path, way, code):
     """Or it is said to be unknown: up to Linux 6.14 a process leaves nothing once its parent has heard."""
     (tmp_path / "ends.py").write_text(ENDS)
+    os.mkfifo(tmp_path / "go")
     shell = f"{sys.executable} {tmp_path / 'ends.py'} {way} & echo $!; wait"
     with subprocess.Popen(["sh", "-c", shell], stdout=subprocess.PIPE, text=True, cwd=tmp_path) as parent:
         pid = int(parent.stdout.readline())
         assert parent.stdout.readline() == "begun\n"
         with pyharness.attach(pid) as program:
-            (tmp_path / "go").touch()
+            (tmp_path / "go").write_text("")
             with pytest.raises(HarnessError, match="ended"):
-                program.run_to(f"py:{tmp_path / 'ends.py'}:5 if time is None")
+                program.run_to(f"py:{tmp_path / 'ends.py'}:4 if os is None")
             process = program._shell.process
             assert (program.exit_code, process.exit_known) in {(code, True), (0, False)}

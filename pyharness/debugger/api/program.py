@@ -216,9 +216,9 @@ class Program:
     def _place(self, where: str | Where) -> Where:
         if isinstance(where, Where):
             return where
-        seen = self._shell.process.surroundings
-        folders = [Path(seen.folder)] if seen.root else folders_of(self._command.file)
-        return parse(words.word("where", where), folders, seen.root)
+        root = self._shell.breakpoints.root  # as it was at the start: the program may be gone by now
+        folders = [Path(self._shell.process.surroundings.folder)] if root else folders_of(self._command.file)
+        return parse(words.word("where", where), folders, root)
 
     def _add(self, new: Breakpoint) -> Breakpoint:
         shell = self._shell

@@ -14,7 +14,7 @@ from pyharness.debugger.python.lines import condition_of
 from pyharness.gdbmi.client import GdbError
 from pyharness.model.errors import HarnessError, UsageError
 from pyharness.model.kernel_elements import OPTIMIZED
-from pyharness.model.kernel_files import is_cxx
+from pyharness.model.kernel_files import is_cxx, may_have_kernels
 from pyharness.model.places import names, statements
 from pyharness.model.text.code_lines import executable_line
 from pyharness.model.wrapper_map import map_of_generated
@@ -197,14 +197,15 @@ class Breakpoints:
     def generated(self, file: str, kernels: Sequence[str] = ()) -> None:
         """torch.fx or inductor made code: bind what waits for a node of it; in C++, when its library is loaded.
 
-        ``kernels`` are the files of the kernels that a wrapper calls.
+        ``kernels`` are the files of the kernels that a wrapper calls; empty where the program does not know them.
         """
         source_map = map_of_generated(file)
         if source_map is None:
             if is_cxx(file) and Path(file).is_file():
                 self.reasons.unmapped = file
             return
-        self._maps[file], self._kernels[file] = source_map, kernels
+        self._maps[file] = source_map
+        self._kernels[file] = kernels or (may_have_kernels(file) if is_cxx(file) else ())
         for each in self._set:
             self._bind_map(each, source_map)
 

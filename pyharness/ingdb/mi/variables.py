@@ -12,11 +12,11 @@ from pyharness.ingdb.calls import ending
 from pyharness.ingdb.mi.commands import handles, select
 from pyharness.ingdb.printers import known
 from pyharness.ingdb.stack import backtrace
+from pyharness.ingdb.variables.element_lines import lines_of_element
 from pyharness.ingdb.variables.expression import evaluate
 from pyharness.ingdb.variables.frame import scopes
 from pyharness.ingdb.variables.items import Handles, page
 from pyharness.ingdb.variables.kernel import kernel_scopes
-from pyharness.ingdb.variables.kernel_elements import lines_of_element
 from pyharness.ingdb.variables.kernel_frame import kernel_frame
 from pyharness.model.errors import HarnessError
 from pyharness.protocol import mi

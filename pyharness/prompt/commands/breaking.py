@@ -70,11 +70,11 @@ def place(session: Session, text: str) -> Where:
     script = session.plan.target.file
     if session.debuggee is None and session.plan.starts:
         return parse(_whole(session, text), folders_of(script))
-    seen = session.shell.process.surroundings
-    folders = [Path(seen.folder)] if seen.root else folders_of(script)
-    if session.position and (file := session.position.shown.frame.file) and not seen.root:
+    root = session.shell.breakpoints.root  # as it was at the start: the program may be gone by now
+    folders = [Path(session.shell.process.surroundings.folder)] if root else folders_of(script)
+    if session.position and (file := session.position.shown.frame.file) and not root:
         folders.append(Path(file).parent)
-    return parse(_whole(session, text), folders, seen.root)
+    return parse(_whole(session, text), folders, root)
 
 
 def _whole(session: Session, text: str) -> str:
