@@ -124,6 +124,20 @@ def test_a_package_of_aotinductor_has_its_kernels_with_their_nodes(packaged):
     assert modules == [{"blocks.0"}, {"blocks.1"}]
 
 
+@pytest.mark.rotated_tests(turns=11, number=5)
+def test_an_element_in_a_package_is_a_place(environment, tmp_path):
+    """Its kernels are in a file beside that of the wrapper."""
+    (tmp_path / "exports.py").write_text(EXPORTS)
+    (tmp_path / "loads.py").write_text(LOADS)
+    command = Command(environment, tmp_path)
+    assert command("step", "exports.py", "--debug-kernels").returncode == 0
+    printing = ("--print", "gelu_1", "--kill", "--json")
+    played = command("step", "loads.py", "--at", "fx:gelu_1[4, 3]", "--over", *printing)
+    there, over = json.loads(played.stdout)["stops"]
+    assert (there["reason"], there["function"]) == ("breakpoint", "cpp_fused_add_gelu_1")
+    assert re.search(r"\w+\[\d, \d+\] to \[4, \d+\], along x\d", printed(over)["gelu_1"]), over
+
+
 @pytest.mark.usefixtures("packaged")
 @pytest.mark.rotated_tests(turns=11, number=1)
 def test_the_library_of_a_package_is_stepped_through_in_python(told):
