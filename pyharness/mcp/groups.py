@@ -61,9 +61,7 @@ async def _is_over(process: asyncio.subprocess.Process) -> None:
     """Wait for a process, and until its pipes are closed, which may be heard of later."""
     await process.wait()
     streams = [each.read() for each in (process.stdout, process.stderr) if each]
-    with suppress(
-        asyncio.TimeoutError, RuntimeError
-    ):  # another has a pipe, or reads it
+    with suppress(asyncio.TimeoutError, RuntimeError):  # another has a pipe, or reads it
         await asyncio.wait_for(asyncio.gather(*streams), _PATIENCE)
 
 
