@@ -97,7 +97,7 @@ class Libraries:
         self._shell.breakpoints.bind_native(native)
         self._listener.libraries(native)
         self._actions.arm_again(native)
-        native.threads.armed_again.clear()  # a library may have a C++ runtime of its own
+        native.threads.armed = None  # a library may have a C++ runtime of its own
 
     def added(self) -> None:
         """Take a library that is not Python's own, be it the user's or not: gdb comes where crashes are wanted."""

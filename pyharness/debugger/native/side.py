@@ -196,7 +196,7 @@ class NativeSide:
         if not (found := self.threads.callers.of(thread)):
             self.threads.callers.keep(thread, found := self.ask(mi.FindCaller(thread, arms=True)))
             if found.handlers is not None:
-                self.threads.note_armed(thread, found.handlers, leaves=found.level - 1)
+                self.threads.note_armed(mi.ArmHandlers(thread, found.level - 1, leaves=True), found.handlers)
         return found
 
     def stack(self, thread: int) -> tuple[Frame, ...]:

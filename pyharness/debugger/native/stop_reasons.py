@@ -56,7 +56,7 @@ class StopReasons:
         self._armed_thread = 0
         handlers = self._asking.ask(mi.Disarm(standing))
         if handlers is not None:
-            self._threads.note_armed(standing, handlers)
+            self._threads.note_armed(mi.ArmHandlers(standing), handlers)
         held, self._held = self._held, set()
         for thread in held:
             self._threads.resume(thread)
@@ -78,8 +78,8 @@ class StopReasons:
             threads.resume(thread)
             return None
         reason = str(notice.values.get("reason", ""))
-        if reason != _STEP_ENDS or self._armed_thread:
-            threads.armed_again.discard(thread)
+        if (reason != _STEP_ENDS or self._armed_thread) and threads.armed and threads.armed.thread == thread:
+            threads.armed = None  # only where a step has ended gdb has armed the next one
         finishing = threads.finishing & {thread}
         threads.finishing.discard(thread)
         if finishing:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from pyharness.debugger.native.in_program.asking import NativeAsking
     from pyharness.debugger.native.link import GdbLink
+    from pyharness.protocol.mi import ArmHandlers
 
 HELD = "held"
 """Kind of a notice of our own: threads are held for a step that takes long."""
@@ -56,10 +57,8 @@ class NativeThreads:
         """Threads that went on with one: gdb does not say why such a step ends."""
         self._handlers: Callable[[], tuple[int, ...]] | None = None
         """What gdb says to the latest ``ArmHandlers``; ``None`` where nothing is armed."""
-        self.armed_again: set[int] = set()
-        """The thread whose next step gdb arms itself, at the end of the last one."""
-        self._armed_to_leave: tuple[int, int] | None = None
-        """The thread that gdb has armed for its way out of a frame, and the level of that."""
+        self.armed: ArmHandlers | None = None
+        """What gdb has armed unasked for a step that may come; ``None`` where that step has to ask."""
 
     @property
     def handlers(self) -> tuple[int, ...]:
@@ -114,24 +113,20 @@ class NativeThreads:
 
     def _follow_exceptions(self, thread: int, level: int = 0, *, leaves: bool = False) -> None:
         """Have a step end where the user's code catches an exception that passes it by."""
-        again = set() if level or leaves else {thread}
-        is_armed = self._armed_to_leave == (thread, level) if leaves else bool(again) and self.armed_again == again
-        self._armed_to_leave = None
-        if is_armed and self.handlers:
-            return
+        wanted = mi.ArmHandlers(thread, level, leaves)
+        is_armed = self.armed == wanted and bool(self.handlers)
+        self.armed = None
         with contextlib.suppress(GdbError):
-            self._handlers = self._link.begin_asking(mi.ArmHandlers(thread, level, leaves))
-            self.armed_again = again
+            if not is_armed:
+                self._handlers = self._link.begin_asking(wanted)
+            self.armed = None if level or leaves else wanted  # where this step ends, gdb arms the next one
 
-    def note_armed(self, thread: int, handlers: tuple[int, ...], *, leaves: int | None = None) -> None:
-        """gdb has armed a thread's next step by the way, as it was asked about it: ``leaves`` a frame of that level."""
-        self._handlers = lambda: handlers
-        self.armed_again = {thread} if leaves is None else set()
-        self._armed_to_leave = None if leaves is None else (thread, leaves)
+    def note_armed(self, armed: ArmHandlers, handlers: tuple[int, ...]) -> None:
+        """gdb has armed a step that may come, as it was asked about the thread."""
+        self.armed, self._handlers = armed, lambda: handlers
 
     def _pass_exceptions(self) -> None:
-        self.armed_again.clear()
-        self._armed_to_leave = None
+        self.armed = None
         if self._handlers:
             self._handlers = None
             self._asking.ask(mi.DisarmHandlers())
