@@ -125,6 +125,7 @@ def _tell_stop(session: Session, shell: Shell, stop: Stopped) -> None:
     }
     why = {"description": "Paused on a condition that raised", "text": failed} if failed else _data(accesses)
     session.client.event("stopped", {**said, **hit, **_explained(session, shell, stop, frame), **why})
+    session.ahead.stopped()
 
 
 def _data(accesses: list[WatchHit]) -> Message:

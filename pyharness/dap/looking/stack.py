@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 @request("threads", needs="program")
 def threads(session: Session, _arguments: Arguments) -> Message:
     """Every thread of the program's but those of the debuggers."""
+    session.ahead.asked_threads()
     shell = session.require_program()
     tasks = shell.tasks
     names = {**shell.thread_names(tasks), **dict.fromkeys(session.debuggee.own_threads if session.debuggee else (), "")}
@@ -46,6 +47,8 @@ def stack_trace(session: Session, arguments: Arguments) -> Message:
         if shown:
             session.require_program().sources.shown(each.frame for each in shown)
             return {"stackFrames": [_to_dap(session, shown)], "totalFrames": len(shown) + 1}  # more, so ask again
+    if thread not in session.frames.stacks and focus:
+        session.afterwards(session.ahead.read_frame)
     rows = list(_rows(session, session.stack(thread)))
     end = start + levels if levels else len(rows)
     return {"stackFrames": [_to_dap(session, row) for row in rows[start:end]], "totalFrames": len(rows)}
@@ -105,6 +108,7 @@ def scopes(session: Session, arguments: Arguments) -> Message:
             entry = {key: value for key, value in each.items() if key in {"name", "expensive", "presentationHint"}}
             found.append({**entry, "variablesReference": session.variables.add(container)})
     elif shown.level >= 0:
+        session.ahead.opened_frame()
         for scope in NativeVariables(shell.attach()).scopes(shown.thread, shown.level):
             container = Container("gdb", scope.handle, shown)
             hint = {"Arguments": "arguments", "Locals": "locals", "Registers": "registers"}.get(scope.name)

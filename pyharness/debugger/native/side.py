@@ -141,8 +141,14 @@ class NativeSide:
             raise HarnessError(f"Thread {thread} cannot be held to look into it.", "Try again, or pause it.")
         return held[0]
 
+    def look_ahead(self, command: mi.Stack | mi.Scopes) -> None:
+        """Have gdb read what a client will ask for next of a thread that stands in native code."""
+        self._looked_at |= isinstance(command, mi.Scopes)
+        self.asking.ahead.begin(command)
+
     def forget_variables(self) -> None:
         """Handles are not valid any more."""
+        self.asking.ahead.forget()
         if not self._looked_at:  # a step of a front end that shows no variables need not wait for this
             return
         self._looked_at = False

@@ -25,13 +25,14 @@ class NativeVariables:
 
     def scopes(self, thread: int, level: int) -> tuple[Scope, ...]:
         """The scopes of a frame."""
-        return self._native.ask_about(thread, mi.Scopes(thread, level))
+        return self._native.asking.ahead.opened(self._native.ask_about(thread, mi.Scopes(thread, level)))
 
     def children(
         self, thread: int, handle: int, start: int, count: int, kind: Literal["named", "indexed"] | None = None
     ) -> tuple[Variable, ...]:
         """Some of the variables behind a handle; ``kind``: only those that are ``named``, or ``indexed``."""
-        return self._native.ask_about(thread, mi.Children(handle, start, count, kind))
+        known = None if kind else self._native.asking.ahead.variables(handle, start, count)
+        return self._native.ask_about(thread, mi.Children(handle, start, count, kind)) if known is None else known
 
     def evaluate(self, thread: int, level: int, expression: str, *, whole: bool = False) -> Variable:
         """One variable, in the language of its frame; ``whole``: with more than a line of its value.

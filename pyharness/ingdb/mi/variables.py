@@ -90,7 +90,15 @@ def _scopes(request: mi.Scopes) -> tuple[Scope, ...]:
     frame, python = _frame(request.thread, request.level)
     own = kernel_scopes(frame.handle) if isinstance(frame, NativeFrame) else ()
     kernels = [_handles.scope(request.thread, name, content) for name, content in own]
-    return (*kernels, *scopes(_handles, request.thread, frame, python))
+    found = (*kernels, *scopes(_handles, request.thread, frame, python))
+    return tuple(_opened(scope) if scope is found[0] and not scope.expensive else scope for scope in found)
+
+
+def _opened(scope: Scope) -> Scope:
+    try:
+        return dataclasses.replace(scope, variables=_children(mi.Children(scope.handle)))
+    except gdb.GdbError:
+        return scope  # who opens it is told why
 
 
 @handles(mi.Children)

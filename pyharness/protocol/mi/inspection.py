@@ -65,7 +65,7 @@ class EndCall(Command[AgentReply], name="ph-end-call"):
 
 @frozen
 class Scopes(Command[tuple[Scope, ...]], name="ph-scopes"):
-    """The groups of variables of a frame."""
+    """The groups of variables of a frame; the first one has its variables with it."""
 
     thread: int
     level: int

@@ -15,6 +15,7 @@ from pyharness.debugger.native.in_program.ending import (
     crash_told,
 )
 from pyharness.debugger.native.link import answer_of, line_of
+from pyharness.debugger.native.look_ahead import LookAhead
 from pyharness.debugger.python.asking import GRACE, StuckError
 from pyharness.gdbmi.client import GdbBusyError, GdbError, GdbLostError
 from pyharness.model.errors import HarnessError
@@ -38,6 +39,8 @@ class NativeAsking:
     def __init__(self, link: GdbLink, *, guarded: bool) -> None:
         self._link = link
         self._guarded = guarded
+        self.ahead = LookAhead(link)
+        """What gdb is asked before anybody asks for it."""
         self.unguarded = False
         """gdb died while it was asked for what may call a function of the program, which has no guard."""
         self._lost_python: dict[int, tuple[str, str]] = {}
@@ -61,6 +64,8 @@ class NativeAsking:
 
     def said(self, command: mi.Command[Any], line: str) -> dict[str, Value]:
         """What gdb says to a command, which is written as ``line``."""
+        if (known := self.ahead.said(command)) is not None:
+            return known
         if isinstance(command, mi.AskAgent):
             return self._said_agent(command, line)
         if not isinstance(command, Running):
