@@ -37,7 +37,7 @@ def serve(link: socket.socket, on_made: Callable[[Any], None] = lambda _debugger
     _describe_nothing(debugpy.server.api)
     debugpy.configure(subProcess=False)
     own_threads.keep_quiet()
-    with _connected_to(OwnSocket(link), on_made):
+    with _connected_to(_Whole(link), on_made):
         debugpy.connect(_NOWHERE)
     return pydevd.get_global_debugger()
 
@@ -88,6 +88,22 @@ def _connected_to(link: socket.socket, on_made: Callable[[Any], None]) -> Iterat
         yield
     finally:
         pydevd.PyDB = before
+
+
+class _Whole(OwnSocket):
+    """Sends a message in one piece: pydevd writes its header alone, and whoever reads would wake twice."""
+
+    def __init__(self, connection: socket.socket) -> None:
+        super().__init__(connection)
+        self._header = b""
+
+    def sendall(self, data: Any, flags: int = 0) -> None:
+        """Send a body behind its header; only pydevd's writer does so."""
+        if data.startswith(b"Content-Length: ") and data.endswith(b"\r\n\r\n"):
+            self._header = data
+            return
+        header, self._header = self._header, b""
+        super().sendall(header + data, flags)
 
 
 class _Emptied:
