@@ -9,12 +9,18 @@ from pyharness.protocol import mi
 
 
 @pytest.fixture
-def native(debugged):
-    """gdb, and the thread that it holds, in an extension's function."""
+def program(debugged):
+    """One that stands in an extension's function."""
     crossing = debugged("core_crossing.py")
-    program = crossing.start(str(crossing.at("held")))
+    program = crossing.start()
     program.run_to(crossing.at("held"))
     program.into_native()
+    return program
+
+
+@pytest.fixture
+def native(program):
+    """gdb, and the thread that it holds there."""
     return program._shell.native, program._shell.machine.focus.thread
 
 
@@ -50,3 +56,14 @@ def test_it_is_dropped_where_something_may_have_changed(native, change):
     (value,) = known.children(thread, arguments.handle, 0, 0)
     assert value.value == ("7" if change == "assigned" else "1")
     assert asked(side).count("-ph-scopes") == 2
+
+
+@pytest.mark.parametrize("way", ["over", "out"])
+def test_gdb_arms_a_step_where_the_last_one_ended(program, way):
+    side = program._shell.native
+    if way == "out":
+        assert program.into().frame.function == "crossing::scaled"
+    getattr(program, way)()
+    before = len(asked(side))
+    assert program.over().frame.function == "crossing::held"
+    assert "-ph-arm-handlers" not in asked(side)[before:]

@@ -109,3 +109,23 @@ def test_a_handler_deeper_than_a_function_that_was_returned_to_is_passed(throws)
         for mark in ("second", "first_ends", "twice", "thrice", "last"):
             assert place(program.over()) == native(mark), mark
         assert program.finish() == 0
+
+
+def test_the_step_behind_an_out_ends_where_its_own_function_catches(throws):
+    """gdb arms it where the way out has ended: what was armed for that counted in callers alone."""
+    with throws.start() as program:
+        program.run_to("native:throwing::own")
+        program.run_to("native:throwing::first")
+        assert place(program.out()) == native("before")
+        assert place(program.over()) == native("throws_here")
+        assert place(program.over()) == native("caught_here")
+        assert program.finish() == 0
+
+
+def test_the_step_behind_an_out_passes_handlers_of_callees(throws):
+    with throws.start() as program:
+        program.run_to("native:throwing::first")
+        assert place(program.out())[:2] == ("step", SOURCE.name)
+        for mark in ("twice", "thrice", "last"):
+            assert place(program.over()) == native(mark), mark
+        assert program.finish() == 0

@@ -43,6 +43,15 @@ int twice(int value) {
   return result; // @last
 }
 
+int own(int value) {
+  try {
+    value = first(value); // @before
+    return passing(-value); // @throws_here
+  } catch (const std::exception&) { // @caught_here
+    return 0;
+  }
+}
+
 } // namespace throwing
 
 PYBIND11_MODULE(throwing, m) {
@@ -50,4 +59,5 @@ PYBIND11_MODULE(throwing, m) {
   m.def("catching", &throwing::catching);
   m.def("inside", &throwing::inside);
   m.def("twice", &throwing::twice);
+  m.def("own", &throwing::own);
 }

@@ -10,4 +10,5 @@ except IndexError as error:
     print("caught", error)  # @caught
 print(throwing.catching(-1))
 throwing.twice(1)
+throwing.own(1)
 print("end")  # @end

@@ -15,8 +15,9 @@ if TYPE_CHECKING:
     from pyharness.debugger.stop import NativeReason
     from pyharness.gdbmi.records import Notice
 
-_STEP_ENDS = "end-stepping-range"
-_WAYS_END = {_STEP_ENDS, "function-finished", "location-reached"}
+_ARMS_NEXT = {"end-stepping-range", "function-finished"}
+"""Ends of steps where gdb arms the next one."""
+_WAYS_END = {*_ARMS_NEXT, "location-reached"}
 _HELD_SECONDS = 0.06
 """How long other threads wait at the traps of a step, which nobody can miss meanwhile."""
 _WATCHED = ("wpt", "hw-rwpt", "hw-awpt")
@@ -78,8 +79,8 @@ class StopReasons:
             threads.resume(thread)
             return None
         reason = str(notice.values.get("reason", ""))
-        if (reason != _STEP_ENDS or self._armed_thread) and threads.armed and threads.armed.thread == thread:
-            threads.armed = None  # only where a step has ended gdb has armed the next one
+        if (reason not in _ARMS_NEXT or self._armed_thread) and threads.armed and threads.armed.thread == thread:
+            threads.armed = None
         finishing = threads.finishing & {thread}
         threads.finishing.discard(thread)
         if finishing:

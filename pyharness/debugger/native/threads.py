@@ -86,7 +86,7 @@ class NativeThreads:
             if command == "continue":
                 self._pass_exceptions()
             else:
-                self._follow_exceptions(thread)
+                self._follow_exceptions(mi.ArmHandlers(thread), arms_next=True)
             self._go_on(thread, command, told=True)
 
         self._asking.calls.after(thread, go_on)
@@ -97,7 +97,9 @@ class NativeThreads:
         caller = self.callers.of(thread)
 
         def go_on() -> None:
-            self._follow_exceptions(thread, level - 1, leaves=True)
+            # Where other functions are left with this one, inlined ones may be: then the way out may go on.
+            goes_on = caller is None or not caller.function
+            self._follow_exceptions(mi.ArmHandlers(thread, level - 1, leaves=True), arms_next=not goes_on)
             self._go_on(thread, "finish", level - 1)
             self.callers.leave(thread, caller)
 
@@ -111,15 +113,17 @@ class NativeThreads:
         """Run one machine instruction, of which nobody is to hear."""
         self._link.command(self._of_thread("-exec-step-instruction", thread))
 
-    def _follow_exceptions(self, thread: int, level: int = 0, *, leaves: bool = False) -> None:
-        """Have a step end where the user's code catches an exception that passes it by."""
-        wanted = mi.ArmHandlers(thread, level, leaves)
+    def _follow_exceptions(self, wanted: mi.ArmHandlers, *, arms_next: bool) -> None:
+        """Have a step end where the user's code catches an exception that passes it by.
+
+        ``arms_next``: where this step ends, gdb arms the next one.
+        """
         is_armed = self.armed == wanted and bool(self.handlers)
         self.armed = None
         with contextlib.suppress(GdbError):
             if not is_armed:
                 self._handlers = self._link.begin_asking(wanted)
-            self.armed = None if level or leaves else wanted  # where this step ends, gdb arms the next one
+            self.armed = mi.ArmHandlers(wanted.thread) if arms_next else None
 
     def note_armed(self, armed: ArmHandlers, handlers: tuple[int, ...]) -> None:
         """gdb has armed a step that may come, as it was asked about the thread."""

@@ -11,7 +11,7 @@ from functools import cache
 import gdb
 
 from pyharness.ingdb.functions.known_functions import is_own
-from pyharness.ingdb.stops import every_function
+from pyharness.ingdb.stops import every_function, inlined_way
 from pyharness.ingdb.stops.exception_stops import addresses_of, is_near
 from pyharness.reading.process.memory import UnreadableError
 
@@ -42,7 +42,10 @@ class _Handlers:
     def __init__(self) -> None:
         self.known: dict[int, _Handler] = {}
         self.stepping = 0
-        """The LWP whose next step is armed where this one ends; 0 for none, as where an *into* may end at a trap."""
+        """The LWP whose next step is armed where this one ends; 0 for none.
+
+        That is so where an *into* may end at a trap, and on the way out of an inlined function, which may go on.
+        """
 
 
 _handlers = _Handlers()
@@ -57,7 +60,8 @@ def arm(thread: gdb.InferiorThread, level: int, *, leaves: bool) -> list[int]:
     for _ in range(level):
         frame = frame.older() or frame
     _follow_steps()
-    _handlers.stepping = 0 if level or leaves or every_function.is_under_way() else thread.ptid[1]
+    goes_on_elsewhere = leaves and inlined_way.is_leaving()
+    _handlers.stepping = 0 if goes_on_elsewhere or every_function.is_under_way() else thread.ptid[1]
     beyond = leaves and frame.type() != gdb.INLINE_FRAME  # what it is inlined into has the same stack
     armed = []
     for address in addresses_of("catch"):

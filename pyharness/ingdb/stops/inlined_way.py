@@ -46,6 +46,11 @@ def forget() -> None:
     _left.pop(gdb.selected_thread().ptid[1], None)
 
 
+def is_leaving() -> bool:
+    """Whether the selected thread leaves an inlined function."""
+    return gdb.selected_thread().ptid[1] in _left
+
+
 def is_left() -> bool:
     """Whether the selected thread has left what it was to leave; true where there is nothing of the kind."""
     lwp = gdb.selected_thread().ptid[1]

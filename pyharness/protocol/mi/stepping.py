@@ -45,7 +45,7 @@ class ArmReturn(Command[bool], name="ph-arm-return"):
 class ArmHandlers(Command[tuple[int, ...]], name="ph-arm-handlers"):
     """Stop a thread where the user's code catches a C++ exception that passes its step by; gdb's numbers of that.
 
-    That of the newest frame holds for the next step, too, where that begins at the end of this one.
+    It holds for the next step, too, where that begins at the end of this one; not behind one that leaves inlined code.
     """
 
     thread: int
