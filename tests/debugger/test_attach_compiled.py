@@ -11,8 +11,9 @@ def test_who_attaches_finds_what_was_compiled_before(running, tmp_path, monkeypa
     monkeypatch.setenv("TORCHINDUCTOR_CACHE_DIR", inductor.cache(tmp_path / "torch"))
     program = running("compiled_before.py", handle="compiled")
     with pyharness.attach("compiled") as attached:
-        program.say("again\n")
-        stop = attached.run_to("fx:gelu")
+        attached.set_breakpoint("fx:gelu")
+        program.say("again\n")  # the program runs: it would be through before the place is there
+        stop = attached.resume()
         assert stop.frame.fx is not None
     program.until("ran")
     assert program.end()[0] == 0
