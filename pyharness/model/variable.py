@@ -46,7 +46,7 @@ class Scope:
     count: int | None = None
     """How many variables, ``None`` where counting them is the work."""
     variables: tuple[Variable, ...] | None = None
-    """Those of the first scope, which clients open by themselves; ``None`` where they were not read."""
+    """Variables of the first scope, which clients open by themselves; ``None`` where they were not read."""
 
 
 def fx_scope(place: FxPlace, entry: MappedLine | None = None) -> list[Variable]:
