@@ -126,7 +126,7 @@ def test_a_package_of_aotinductor_has_its_kernels_with_their_nodes(packaged):
 
 @pytest.mark.rotated_tests(turns=11, number=5)
 def test_an_element_in_a_package_is_a_place(environment, tmp_path):
-    """Its kernels are in a file beside that of the wrapper."""
+    """AOTInductor has the kernels in a file beside that of the wrapper."""
     (tmp_path / "exports.py").write_text(EXPORTS)
     (tmp_path / "loads.py").write_text(LOADS)
     command = Command(environment, tmp_path)

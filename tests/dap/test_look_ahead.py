@@ -55,8 +55,8 @@ def test_a_change_between_two_looks_is_seen(dap):
     program.leave()
 
 
-def test_a_step_in_haste_is_not_held_up_by_what_was_read_ahead(dap):
-    """The client asks for all of it, waits for no answer, and steps: every request is answered, for its own stop."""
+def test_a_step_in_haste_gets_the_answers_of_its_own_stop(dap):
+    """A client that waits for no answer before it steps gets them all, and none of an earlier stop."""
     program, stood = standing_in_scaled(dap)
     top = shown(program, stood.thread)[0]
     program.client.request("next", threadId=stood.thread)

@@ -163,7 +163,7 @@ def test_it_dies_and_the_program_has_its_terminal_again(in_place):
 
 
 def test_the_leader_of_the_programs_group_has_ended_before_it(in_place):
-    """As where a shell starts ``true | python train.py``: that group is in front, and the first process led it."""
+    """A shell that starts ``true | python train.py`` puts their group in front, and its first process led it."""
     pipeline = f"true | {sys.executable} {PROGRAM} looped"
     at = in_place(command=("bash", "--norc", "-ic", f"{pipeline}; echo it ended with $?"))
     for _ in range(2):
