@@ -37,7 +37,7 @@ class Attached:
         )
         self._stops = queue.SimpleQueue()
         code = UserCode()
-        self.native = NativeSide(GdbLink(self._notice, code), code, agent=None, guarded=False)
+        self.native = NativeSide(GdbLink(self._notice, code), code)
 
     def _notice(self, notice):
         if notice is None or notice.kind == "stopped":

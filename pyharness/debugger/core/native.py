@@ -82,7 +82,7 @@ class CoreNative(NativeSide):
 
     def __init__(self, on_notice: Callable[[Notice | None], None]) -> None:
         code = UserCode.of(())
-        super().__init__(CoreLink(on_notice, code), code, agent=None, guarded=False, threads=CoreThreads)
+        super().__init__(CoreLink(on_notice, code), code, CoreThreads)
 
     def open(self, path: str, program: str) -> OpenedCore:
         """Read a core file; ``HarnessError`` says what is wrong with it."""

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 class Libraries:
     """Which of the user's libraries are loaded.
 
-    ``crashes``: gdb comes with the first, for a crash in it; ``expected``: the program is likely to load one.
+    ``crashes``: gdb comes with the first, for a crash in it.
     """
 
     def __init__(
@@ -32,7 +32,6 @@ class Libraries:
         progress: Callable[[str], None],
         *,
         crashes: bool,
-        expected: bool,
     ) -> None:
         self._shell = shell
         self._actions = actions
@@ -40,14 +39,8 @@ class Libraries:
         self._gdb = gdb
         self._progress = progress
         self._crashes = crashes
-        self._expected = expected
         self.paths: list[str] = []
         """The user's, in the order in which they came."""
-
-    def expects(self) -> None:
-        """Have gdb get ready beside the program's own start, where crashes are wanted and libraries are to come."""
-        if self._crashes and self._expected:
-            self._gdb.begin()
 
     def begins(self) -> None:
         """Have gdb there before initializers of the user's first library run, where it is wanted."""

@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     from pyharness.debugger.live.libraries import Libraries
     from pyharness.debugger.live.lifetime import Lifetime
     from pyharness.debugger.live.op_stops import OpStops
-    from pyharness.debugger.native.prepared_gdb import PreparedGdb
     from pyharness.debugger.shell import Shell
+    from pyharness.model.user_code import UserCode
 
 
 class ProgramMessages:
@@ -45,7 +45,7 @@ class ProgramMessages:
         lifetime: Lifetime,
         libraries: Libraries,
         op_stops: OpStops,
-        gdb: PreparedGdb,
+        user_code: UserCode,
         refused: Callable[[Message[Any]], None],
     ) -> None:
         self._shell = shell
@@ -53,7 +53,7 @@ class ProgramMessages:
         self._lifetime = lifetime
         self._libraries = libraries
         self._op_stops = op_stops
-        self._gdb = gdb
+        self._user_code = user_code
         self._refused = refused
         self.debug_kernels = False
         """Whether torch.compile is to build its kernels for debugging."""
@@ -84,15 +84,13 @@ class ProgramMessages:
         """Both debuggers are begun; the program is told how it is debugged."""
         shell, process = self._shell, self._shell.process
         link = process.debugpy(hello)  # from now on it knows the program's own process
-        self._lifetime.begins(hello.executable, process.pid)
+        self._lifetime.begins(hello, process.pid)
         shell.lack, shell.breakpoints.rank = hello.lack, hello.rank
-        self._gdb.set_up(agent=hello.agent, guarded=hello.guard)
-        self._libraries.expects()
         package = f"{process.packages['pyharness']}/pyharness"
-        shell.python.connect(link, process.pid, package, self._gdb.user_code, hello.stdlib)
+        shell.python.connect(link, process.pid, package, self._user_code, hello.stdlib)
         shell.python.number_of = process.surroundings.thread
         door = process.children.told if process.children else None
-        seconds, patterns = shell.python.asking.seconds, self._gdb.user_code.patterns
+        seconds, patterns = shell.python.asking.seconds, self._user_code.patterns
         process.answer(Welcome(process.packages, seconds, patterns, door, self.debug_kernels), hello)
 
     def _noted(self, message: Message[Any]) -> None:

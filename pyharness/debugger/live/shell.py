@@ -93,8 +93,7 @@ class LiveShell(Shell):
         op_stops = OpStops(self, lambda: engine.have(lifetime.executable, added))
         self.breakpoints.tell_ops = op_stops.tell
         told = self._listener
-        expected = crashes and imports_others(command.file)
-        self._libraries = Libraries(self, self._actions, told, self._gdb, progress, crashes=crashes, expected=expected)
+        self._libraries = Libraries(self, self._actions, told, self._gdb, progress, crashes=crashes)
         self._notices = GdbNotices(self, told, self._libraries, op_stops, lambda: heard.put(("loaded", None)))
         self._debugpy = DebugpyEvents(self, told, lifetime, self._actions, self._ends)
         self._messages = ProgramMessages(
@@ -103,7 +102,7 @@ class LiveShell(Shell):
             lifetime,
             self._libraries,
             op_stops,
-            self._gdb,
+            self._gdb.user_code,
             lambda message: heard.put(("noted", message)),
         )
         self._messages.debug_kernels = command.debug_kernels
@@ -114,6 +113,8 @@ class LiveShell(Shell):
         except BaseException:
             python.close()
             raise
+        if crashes and imports_others(command.file):
+            self._gdb.begin()  # it gets ready beside the interpreter: libraries are to come
         self.breakpoints.root = root = self.process.surroundings.root
         self.sources = ChangedSources.of_process(self.process.pid, root, self._tell_important)
 
@@ -300,7 +301,7 @@ class LiveShell(Shell):
             prepared.on_hint = self._tell_important
             stopped_before = is_stopped(self.process.pid)
             try:
-                prepared.attach(self.process.pid)
+                prepared.attach(self.process.pid, agent=self._lifetime.agent, guarded=self._lifetime.guarded)
             except HarnessError as error:
                 within = _DYING_SECONDS if isinstance(error, GdbLostError) else 0
                 let_go_on(self.process.pid, stopped_before=stopped_before, within=within)

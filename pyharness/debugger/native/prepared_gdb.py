@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
     from pyharness.gdbmi.records import Notice
     from pyharness.model.user_code import UserCode
-    from pyharness.protocol.agent import Doorway
 
 _SAID, _PROMPT = "<- ", "(gdb)"
 
@@ -28,25 +27,14 @@ class PreparedGdb:
         self._on_notice = on_notice
         self.user_code = user_code
         """What gdb takes for the user's code."""
-        self._settings: tuple[Doorway | None, bool] | None = None
-        self._wanted = self._begun = False
+        self._begun = False
         self._made: Future[NativeSide] = Future()
 
-    def set_up(self, *, agent: Doorway | None, guarded: bool) -> None:
-        """Have it made for a program; ``agent`` and ``guarded`` are those of ``NativeSide``."""
-        self._settings = agent, guarded
-        if self._wanted:
-            self.begin()
-
     def begin(self) -> None:
-        """Start it on a thread of its own, once: there is native code, or somebody asks for some.
-
-        Before the program has said what to make it for, it waits for that.
-        """
-        self._wanted = True
-        if self._settings and not self._begun:
+        """Start it on a thread of its own, once: there is native code, or somebody asks for some."""
+        if not self._begun:
             self._begun = True
-            threading.Thread(target=self._make, args=self._settings, name="pyharness-prepare-gdb", daemon=True).start()
+            threading.Thread(target=self._make, name="pyharness-prepare-gdb", daemon=True).start()
 
     def take(self) -> NativeSide:
         """The prepared gdb, once it is ready; ``HarnessError`` or ``OSError`` where it cannot be."""
@@ -57,11 +45,11 @@ class PreparedGdb:
         """The prepared gdb, to be closed; ``None`` where there is none."""
         return self._made.result() if self._begun and self._made.exception() is None else None
 
-    def _make(self, agent: Doorway | None, guarded: bool) -> None:  # noqa: FBT001  (a thread's arguments)
+    def _make(self) -> None:
         native = None
         try:
             link = GdbLink(self._on_notice, self.user_code)
-            native = NativeSide(link, self.user_code, agent=agent, guarded=guarded)
+            native = NativeSide(link, self.user_code)
             native.prepare()
             self._made.set_result(native)
         except (HarnessError, OSError) as error:

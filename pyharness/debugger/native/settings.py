@@ -26,13 +26,13 @@ _SETTINGS = (
 FATAL_SIGNALS = ("SIGSEGV", "SIGBUS", "SIGFPE", "SIGILL", "SIGABRT")
 
 
-def set_up(gdb: GdbClient, *, guarded: bool) -> None:
-    """Load our commands; done early, while the program still imports."""
+def set_up(gdb: GdbClient) -> None:
+    """Load our commands; done early, while the program still starts."""
     for setting in _SETTINGS:
         gdb.command(f"-gdb-set {setting}")
     gdb.console(f"source {LOADER}")
     gdb.console("python from pyharness.ingdb.mi import alone, commands; commands.register()")
-    gdb.console(f"python alone.watch({os.getpid()}, guarded={guarded})")
+    gdb.console(f"python alone.watch({os.getpid()})")
     # A debugger must not change how a program behaves under signals: all go straight on but the fatal ones.
     gdb.console("handle all nostop noprint pass")
     gdb.console("handle SIGINT nostop noprint pass")  # "all" leaves it to Ctrl-C, which gdb does not get

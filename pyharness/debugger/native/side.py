@@ -40,23 +40,19 @@ class NativeSide:
         self,
         link: GdbLink,
         user_code: UserCode,
-        *,
-        agent: Doorway | None,
-        guarded: bool,
         threads: type[NativeThreads] = NativeThreads,
     ) -> None:
         self.link = link
         """The gdb itself."""
-        self.asking = NativeAsking(link, guarded=guarded)
+        self.asking = NativeAsking(link)
         """What runs in the program for gdb."""
         self.threads = threads(link, self.asking)
         """How threads go on."""
-        self.stops = StopReasons(self.asking, self.threads, guarded=guarded)
+        self.stops = StopReasons(self.asking, self.threads)
         """What their stops mean."""
         self._user_code = user_code
-        self.agent = agent
+        self.agent: Doorway | None = None
         """Where the program's agent is asked, ``None`` where it has none."""
-        self._guarded = guarded
         self.loads = 0
         """gdb's number of the stop where native code has loaded a library."""
         self._looked_at = False
@@ -84,15 +80,19 @@ class NativeSide:
     # --- life ---------------------------------------------------------------------------------------------------------
 
     def prepare(self) -> None:
-        """Load our commands; done early, while the program still imports."""
-        set_up(self.link, guarded=self._guarded)
+        """Load our commands; done early, while the program still starts."""
+        set_up(self.link)
 
-    def attach(self, pid: int) -> None:
-        """Attach and let all threads run on."""
+    def attach(self, pid: int, *, agent: Doorway | None = None, guarded: bool = False) -> None:
+        """Attach and let all threads run on.
+
+        ``agent``: where that of the program is asked; ``guarded``: it outlives a breakpoint that is left in it.
+        """
+        self.agent, self.asking.guarded = agent, guarded
         self.link.debugs(pid)
         with self.link.gathered() as stops:
             try:
-                self.ask(mi.Attach(pid, self.agent))
+                self.ask(mi.Attach(pid, agent, guarded))
             except GdbError as error:
                 message, _, remedy = error.message.partition("\n")
                 raise HarnessError(message, remedy or error.remedy) from error

@@ -27,10 +27,9 @@ _WATCHED = ("wpt", "hw-rwpt", "hw-awpt")
 class StopReasons:
     """Reads stops of threads; one that is none of the machine's business goes on from here."""
 
-    def __init__(self, asking: NativeAsking, threads: NativeThreads, *, guarded: bool) -> None:
+    def __init__(self, asking: NativeAsking, threads: NativeThreads) -> None:
         self._asking = asking
         self._threads = threads
-        self._guarded = guarded
         self._armed_thread = 0
         self._passing: set[int] = set()
         """Threads that run one instruction past a trap that is not for them."""
@@ -50,7 +49,7 @@ class StopReasons:
         self._armed_thread, self._holds = thread, True
         self._armings += 1
         self._in_handler.clear()
-        return self._asking.ask(mi.Arm(thread, guarded=self._guarded))
+        return self._asking.ask(mi.Arm(thread, guarded=self._asking.guarded))
 
     def disarm(self, standing: int = 0) -> None:
         """Undo ``arm``; ``standing``: the thread that has come to a stop in native code, and may step on from there."""

@@ -6,9 +6,7 @@ from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
 from pyharness.debugger.starting import processes
-from pyharness.debugger.starting.attach_inject import inject
 from pyharness.debugger.starting.attached import Attached, Way
-from pyharness.debugger.starting.hand_over import hand_over
 from pyharness.debugger.starting.launch import packages
 from pyharness.host import handles
 from pyharness.host.process_state import is_stopped
@@ -73,6 +71,9 @@ class Attachment:
 
 def _brought(pid: int, seconds: float) -> Handle | Way:
     """Bring our half into a process, by the means that its surroundings leave."""
+    from pyharness.debugger.starting.attach_inject import inject  # what starts programs need not wait for these
+    from pyharness.debugger.starting.hand_over import hand_over
+
     where = Surroundings(pid)
     try:
         shared = where.sees("processes") and where.sees("network") and all(map(where.same_file, packages().values()))

@@ -19,16 +19,19 @@ from pyharness.ingdb.calls import guarded_call
 _IN_ORDER = 0.8
 """Seconds that gdb has for its own way: it detaches, which takes every breakpoint out of the program."""
 _STEP = 0.4
+_UNGUARDED_STEP = 4.0
+"""Longer where the program would not outlive a breakpoint that is left in it."""
 _NULL = subprocess.DEVNULL
-_PROGRAM: list[int] = []
+_PROGRAM: dict[int, float] = {}
+"""The process that gdb is attached to → seconds that gdb has for each step to its own end."""
 
 
-def watch(harness: int, *, guarded: bool) -> None:
-    """Watch over the process ``harness`` from now on; ``guarded``: the program outlives a breakpoint that is left."""
-    own_thread.start(_watch, harness, 1.0 if guarded else 10.0)
+def watch(harness: int) -> None:
+    """Watch over the process ``harness`` from now on."""
+    own_thread.start(_watch, harness)
 
 
-def _watch(harness: int, patience: float) -> None:
+def _watch(harness: int) -> None:
     ends = select.poll()
     ends.register(0, 0)  # a hang-up is told in any case; what comes in is gdb's to read
     with suppress(OSError):  # gone already: its end of our input is, too
@@ -39,14 +42,18 @@ def _watch(harness: int, patience: float) -> None:
     # thread runs any more: its thread comes back by itself when gdb is gone.
     for number in () if guarded_call.UNDER_WAY.is_set() else (signal.SIGINT, signal.SIGTERM):
         os.kill(os.getpid(), number)
-        time.sleep(_STEP * patience)
+        time.sleep(max(_PROGRAM.values(), default=_STEP))
     _wake_afterwards()
     os.kill(os.getpid(), signal.SIGKILL)
 
 
-def attached(program: int) -> None:
-    """Note the process that must not stay halted: gdb halts threads by a signal, which may still be on its way."""
-    _PROGRAM[:] = [program]
+def attached(program: int, *, guarded: bool) -> None:
+    """Note the process that must not stay halted: gdb halts threads by a signal, which may still be on its way.
+
+    ``guarded``: it outlives a breakpoint that is left in it.
+    """
+    _PROGRAM.clear()
+    _PROGRAM[program] = _STEP if guarded else _UNGUARDED_STEP
 
 
 def _wake_afterwards() -> None:

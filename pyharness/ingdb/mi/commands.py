@@ -123,7 +123,7 @@ def select(lwp: int) -> gdb.InferiorThread:
 @handles(mi.Attach)
 def _attach(request: mi.Attach) -> tuple[int, ...]:
     _wake_at_the_end(request.pid)
-    alone.attached(request.pid)
+    alone.attached(request.pid, guarded=request.guarded)
     agent.tell(request.agent)
     attach.attach(request.pid, non_stop=True)
     return tuple(thread.ptid[1] for thread in gdb.selected_inferior().threads())

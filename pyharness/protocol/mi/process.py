@@ -14,6 +14,8 @@ class Attach(Command[tuple[int, ...]], name="ph-attach"):
     pid: int
     agent: Doorway | None = None
     """Where the program's agent is asked, if it has one."""
+    guarded: bool = False
+    """Whether the program outlives a breakpoint that is left in it."""
 
 
 READ_MORE = "ph-read-more"

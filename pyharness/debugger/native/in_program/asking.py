@@ -36,9 +36,10 @@ Answer = TypeVar("Answer")
 class NativeAsking:
     """One question at a time, with what an expression of the user's may do to it."""
 
-    def __init__(self, link: GdbLink, *, guarded: bool) -> None:
+    def __init__(self, link: GdbLink) -> None:
         self._link = link
-        self._guarded = guarded
+        self.guarded = False
+        """The program outlives a breakpoint of gdb's that is left in it: it has our guard."""
         self.ahead = LookAhead(link)
         """What gdb is asked before anybody asks for it."""
         self.unguarded = False
@@ -107,7 +108,7 @@ class NativeAsking:
         try:
             return self._link.calling(thread, line, self.ending.seconds + GRACE, passed_to(self.on_interrupt))
         except GdbLostError:
-            self.unguarded = not self._guarded
+            self.unguarded = not self.guarded
             raise
         except GdbBusyError as error:
             raise StuckError(repr(expression)) from error
