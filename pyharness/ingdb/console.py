@@ -20,6 +20,8 @@ def resume(command: str) -> None:
 def c_value(expression: str) -> gdb.Value:
     """The value of an expression of ours, which is C whatever the language of the code that stands (Rust)."""
     before = gdb.parameter("language")
+    if before == "c":
+        return gdb.parse_and_eval(expression)
     gdb.execute("set language c", to_string=True)
     try:
         return gdb.parse_and_eval(expression)

@@ -14,6 +14,7 @@ import gdb
 from pyharness.ingdb import console
 from pyharness.ingdb.calls import call_traps
 from pyharness.ingdb.process import libraries
+from pyharness.ingdb.settings import temporarily
 from pyharness.model.frozen import frozen
 
 if TYPE_CHECKING:
@@ -187,10 +188,14 @@ def _signed(value: int) -> int:
 
 @contextmanager
 def _shallow() -> Iterator[None]:
-    """gdb looks for the selected frame whenever a register was set: in the whole stack, where it has moved away."""
+    """gdb looks for the selected frame whenever a register was set: in the whole stack, where it has moved away.
+
+    Expressions of ours follow each other here, and the language is set once for all.
+    """
     before = gdb.parameter("backtrace limit")
     console.run("set backtrace limit 1")
     try:
-        yield
+        with temporarily("language", "c"):
+            yield
     finally:
         console.run(f"set backtrace limit {before or 'unlimited'}")

@@ -21,6 +21,8 @@ _ENTRY = struct.Struct("<IBBHQQ")
 _FUNCTIONS = {2, 10}  # STT_FUNC, STT_GNU_IFUNC
 _LOCAL, _GLOBAL = 0, 1
 _MOST_NAMES = 20_000
+_MOST_KEPT = 4096
+"""Addresses whose function is remembered."""
 _FARTHEST = 1 << 20
 """How far before an address a function that contains it is looked for."""
 
@@ -42,6 +44,8 @@ class SymbolTable:
     def __init__(self, data: mmap | bytes, offset: int, size: int, names_offset: int, names_size: int) -> None:
         self._data, self._offset, self._size = data, offset, size
         self._names_offset, self._names_size = names_offset, names_size
+        self._containing: dict[int, Symbol | None] = {}
+        """Address → what ``containing`` has found: the whole table is looked through for each."""
 
     @cached_property
     def _columns(self) -> tuple[bytes, bytes]:
@@ -123,6 +127,13 @@ class SymbolTable:
 
     def containing(self, address: int) -> Symbol | None:
         """The function that ``address`` lies in, by the sizes in the table."""
+        if address not in self._containing:
+            if len(self._containing) >= _MOST_KEPT:
+                self._containing.clear()
+            self._containing[address] = self._looked_for(address)
+        return self._containing[address]
+
+    def _looked_for(self, address: int) -> Symbol | None:
         values = array("I")
         values.frombytes(self._columns[0])
         lowest = address - _FARTHEST
