@@ -123,7 +123,7 @@ class _Threads:
         fault, node = self._tracer.fault(lwp), self._node(registers)
         stack = self._stack(lwp, registers)
         read = stack.read if stack else self._process.read
-        calls = islice(unwind(registers.general, self._process.library_at, read), self._limit)
+        calls = islice(unwind(registers.general, self._process.library_at, read, self._is_code), self._limit)
         known = None if stack else tuple(calls)
         return lambda: StandingThread(lwp, name, registers, fault, tuple(calls) if known is None else known, node)
 
@@ -133,12 +133,20 @@ class _Threads:
             return None
         return running_node(self._process.memory, self._variable, registers.fs_base, layout)
 
+    def _is_code(self, address: int) -> bool:
+        region = self._region(address)
+        return region is not None and region.is_code
+
+    def _region(self, address: int) -> Region | None:
+        index = bisect_right(self._regions, address, key=attrgetter("start")) - 1
+        region = self._regions[index] if index >= 0 else None
+        return region if region and address < region.end else None
+
     def _stack(self, lwp: int, registers: Registers) -> StackBytes | None:
         """A copy of its stack; ``None`` where it runs on another one for now, as a signal handler may."""
         start = registers.general[_RSP]
-        index = bisect_right(self._regions, start, key=attrgetter("start")) - 1
-        region = self._regions[index] if index >= 0 else None
-        if region is None or not start < region.end:
+        region = self._region(start)
+        if region is None:
             return None
         is_main = lwp == self._process.pid
         if region.name != "[stack]" if is_main else not start < registers.fs_base < region.end:

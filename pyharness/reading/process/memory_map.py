@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 _GDB_LINE = re.compile(
     r"^\s*0x([0-9a-f]+)\s+0x([0-9a-f]+)\s+0x[0-9a-f]+\s+0x([0-9a-f]+)\s+(?:[-rwxps]{4}\s+)?(/.*?)\s*$"
 )
-_PROC_LINE = re.compile(r"^([0-9a-f]+)-([0-9a-f]+) \S+ \S+ \S+ \S+ *(.*)$", re.MULTILINE)
+_PROC_LINE = re.compile(r"^([0-9a-f]+)-([0-9a-f]+) ..(.)\S* \S+ \S+ \S+ *(.*)$", re.MULTILINE)
 _DELETED = " (deleted)"
 
 
@@ -38,6 +38,8 @@ class Region(NamedTuple):
     end: int
     name: str
     """The path of the file, or what the kernel calls it, as ``[stack]``; often empty."""
+    is_code: bool
+    """Whether it may be run."""
 
 
 @frozen
@@ -72,8 +74,8 @@ def from_proc(text: str, above: str = "") -> Iterator[Mapping]:
 
 def regions(text: str) -> Iterator[Region]:
     """All that is mapped, in order of address, from the text of ``/proc/PID/maps``."""
-    for start, end, name in _PROC_LINE.findall(text):
-        yield Region(int(start, 16), int(end, 16), name)
+    for start, end, executable, name in _PROC_LINE.findall(text):
+        yield Region(int(start, 16), int(end, 16), name, executable == "x")
 
 
 def from_gdb(text: str) -> Iterator[Mapping]:

@@ -38,15 +38,21 @@ class NativeCall(NamedTuple):
 
 
 def unwind(
-    registers: Mapping[int, int], library_at: Callable[[int], Library | None], read: ReadMemory
+    registers: Mapping[int, int],
+    library_at: Callable[[int], Library | None],
+    read: ReadMemory,
+    is_code: Callable[[int], bool] = lambda _address: True,
 ) -> Iterator[NativeCall]:
-    """The frames of a thread with these registers, innermost first, as far as they can be known."""
+    """The frames of a thread with these registers, innermost first, as far as they can be known.
+
+    ``is_code``: whether an address lies in memory that may be run; a caller that is guessed must.
+    """
     known: Mapping[int, int] = registers
     pc, exact = registers[RIP], True
     while pc or exact:  # what was called and interrupted may be a null pointer
         library = library_at(pc)
         own = pc - (library.bias if library else 0) - (not exact)
-        caller, signal_frame = _caller(library, own, known, read, exact=exact)
+        caller, signal_frame = _caller(library, own, known, read, is_code, exact=exact)
         own += signal_frame and not exact  # the kernel made it: nothing was called there
         sp = known[RSP]
         grows = caller is not None and caller.cfa > sp
@@ -57,7 +63,13 @@ def unwind(
 
 
 def _caller(
-    library: Library | None, own: int, registers: Mapping[int, int], read: ReadMemory, *, exact: bool
+    library: Library | None,
+    own: int,
+    registers: Mapping[int, int],
+    read: ReadMemory,
+    is_code: Callable[[int], bool],
+    *,
+    exact: bool,
 ) -> tuple[Caller | None, bool]:
     """The caller, and whether a signal interrupted it: then its program counter is ``exact``, as the innermost one."""
     try:
@@ -68,15 +80,18 @@ def _caller(
     except (OSError, ValueError, KeyError, IndexError):
         return None, False
     if entry is None or caller is None:
-        return _guessed(library.elf, own, registers, read), False
+        return _guessed(library.elf, own, registers, read, is_code), False
     return caller, entry.common.is_signal_frame
 
 
-def _guessed(elf: Elf, pc: int, registers: Mapping[int, int], read: ReadMemory) -> Caller | None:
+def _guessed(
+    elf: Elf, pc: int, registers: Mapping[int, int], read: ReadMemory, is_code: Callable[[int], bool]
+) -> Caller | None:
     try:
-        return guess(elf, pc, registers, read)[1]
+        caller = guess(elf, pc, registers, read)[1]
     except KeyError:  # a register that is lost
         return None
+    return caller if caller.pc and is_code(caller.pc) else None
 
 
 def guess(elf: Elf, pc: int, registers: Mapping[int, int], read: ReadMemory) -> tuple[int, Caller]:

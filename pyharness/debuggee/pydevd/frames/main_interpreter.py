@@ -7,11 +7,14 @@ would stand for good. And the threads of the main one would not be traced.
 from __future__ import annotations
 
 import ctypes
+import sys
 from collections import deque
 from functools import partial
 from itertools import chain
 from operator import getitem, setitem
 from typing import TYPE_CHECKING, Any, cast
+
+from pyharness.debuggee.pydevd.frames.own_tracer import OwnTracer
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -36,9 +39,11 @@ class _Library:
         self._attach = attach
 
     @classmethod
-    def of(cls, library: Any) -> _Library | None:
-        """``None`` where pydevd has none for this machine."""
-        return None if library is None else cls(library.AttachDebuggerTracing)
+    def of(cls, library: Any) -> _Library | OwnTracer | None:
+        """Our own where pydevd has none for this machine; ``None`` for a Python that is debugged without."""
+        if library is None:
+            return OwnTracer() if sys.version_info < (3, 12) else None
+        return cls(library.AttachDebuggerTracing)
 
     def AttachDebuggerTracing(self, *arguments: Any) -> int:  # noqa: N802  (the library's name for it)
         """Have a thread traced; what this returns is not 0 where it is not."""
