@@ -171,6 +171,7 @@ class Struck:
 
     def is_fresh(self):
         """Wait until nothing of a debugger is left in the program, which nobody but itself has cleared up."""
+        self.until("begin")  # before that the question would end a program that comes to its first line only now
         with self.feeding(), self._told:
             ends = time.monotonic() + PATIENCE
             while FRESH not in self.said:
