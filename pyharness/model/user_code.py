@@ -35,11 +35,11 @@ _LIBRARY_BINARY = re.compile(
     r"""(^(/usr)?/lib(32|64)?/ | /torch/lib/ | /torch/_C\b | /lib-dynload/ | /libpython3 | ^\[ | /numpy(\.libs)?/
        | /debugpy/ | /\.nv/ | ^/usr/local/cuda | /(site|dist)-packages/(nvidia|triton)/ | /libnccl\.so
        | /_cffi_backend\. | /greenlet/_greenlet\. | /markupsafe/_speedups\.
-       | /bin/python[\d.]*$ | /pyharness/_(trap|guard|engine)\. )""",
+       | /bin/python[\d.]*[dmt]*$ | /pyharness/_(trap|guard|engine)\. )""",
     re.VERBOSE,
 )
 _PYTHONS_BINARY = re.compile(
-    r"""(^(/usr)?/lib(32|64)?/ | /lib-dynload/ | /libpython3 | ^\[ | /debugpy/ | /bin/python[\d.]*$
+    r"""(^(/usr)?/lib(32|64)?/ | /lib-dynload/ | /libpython3 | ^\[ | /debugpy/ | /bin/python[\d.]*[dmt]*$
        | /pyharness/_(trap|guard|engine)\. )""",
     re.VERBOSE,
 )

@@ -53,6 +53,21 @@ def plain_extension(python: str) -> Path:
     return _module("plain", python, PROGRAMS / "plain_extension.c")
 
 
+def own_interpreter() -> Path | None:
+    """An interpreter of this Python's version whose file has debug information; ``None`` without a libpython."""
+    said = sysconfig.get_config_vars()
+    places = (Path(said["LIBDIR"]), Path("/usr/lib", said.get("MULTIARCH") or ""))
+    names = (said["INSTSONAME"], f"libpython{said['VERSION']}.so.1.0")
+    found = (place / name for place in places for name in names if not name.endswith(".a"))
+    library = next((each for each in found if each.exists()), None)
+    if library is None:
+        return None
+    source = PROGRAMS / "own_interpreter.cpp"
+    command = ["-g", f"-I{sysconfig.get_paths()['include']}", str(source), str(library), f"-Wl,-rpath,{library.parent}"]
+    key = _key(source.read_bytes(), sys.version, str(library))
+    return once(BUILT / f"interpreter-{key}" / "bin" / f"python{said['VERSION']}", lambda made: _compile(made, command))
+
+
 def tally(python: str, folder: str) -> Path:
     """The folder with the module ``tally`` for an interpreter, whose source is said to lie in ``folder``."""
     return _module("tally", python, PROGRAMS / "tally.c", f"-ffile-prefix-map={PROGRAMS}={folder}")

@@ -1,5 +1,6 @@
-// Waits as code without call frame information does (musl's, hand-written assembly), with a pointer to data on the
-// stack where a guess looks for the address of its caller.
+// Waits as code without call frame information does (musl's, hand-written
+// assembly), with a pointer to data on the stack where a guess looks for the
+// address of its caller.
 
 asm(R"(
   .data

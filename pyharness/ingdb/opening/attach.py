@@ -11,6 +11,7 @@ import gdb
 
 from pyharness.host.surroundings import Surroundings
 from pyharness.ingdb import console, terminal
+from pyharness.ingdb.opening import interpreter
 from pyharness.ingdb.opening.names_of_files import without_own
 from pyharness.ingdb.process import libraries
 from pyharness.ingdb.settings import temporarily
@@ -66,6 +67,7 @@ def _attach(pid: int, *, non_stop: bool) -> None:
             root = Surroundings(pid).root
             _check_libraries(pid, root)
             _see_its_files(root)
+            interpreter.read(interpreter.of_process(pid), root)
             console.run(f"attach {pid}")
     except gdb.error as error:
         raise refusal.explained(pid, str(error)) or gdb.GdbError(

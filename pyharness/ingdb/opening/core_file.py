@@ -9,7 +9,7 @@ from pathlib import Path
 import gdb
 
 from pyharness.ingdb import console
-from pyharness.ingdb.opening import attach
+from pyharness.ingdb.opening import attach, interpreter
 from pyharness.ingdb.opening.names_of_files import without_own
 from pyharness.ingdb.process import libraries
 from pyharness.ingdb.settings import temporarily
@@ -58,7 +58,8 @@ def _read(path: str, program: str) -> None:
         console.run(f"core-file {_argument(path)}")
         executable = _checked(path, program) if program else _executable()
         if executable:
-            console.run(f"file {shlex.quote(executable)}")
+            if not interpreter.read(executable):
+                console.run(f"file {shlex.quote(executable)}")
             console.run(f"core-file {_argument(path)}")
 
 

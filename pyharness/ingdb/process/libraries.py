@@ -267,8 +267,18 @@ def is_loaded(library: Library) -> bool:
     mapped = _current()
     if mapped.loaded is None:
         names = (objfile.filename for objfile in gdb.objfiles())
-        mapped.loaded = frozenset(_real_path(name) for name in names if name)
+        mapped.loaded = frozenset(_real_path(name) for name in names if name) - _left_unread
     return library.path in mapped.loaded
+
+
+_left_unread: set[str] = set()
+"""Files of which gdb was told to read neither debug information nor how to unwind their frames."""
+
+
+def leave_unread(file: str) -> None:
+    """Take a file that gdb knows for one that it has not read: its frames are unwound here."""
+    _left_unread.add(_real_path(file))
+    _current().loaded = None
 
 
 @lru_cache(maxsize=4096)

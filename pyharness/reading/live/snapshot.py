@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from pyharness.reading.live.process import LiveProcess
+    from pyharness.reading.process.memory_map import Region
     from pyharness.reading.python.threads import PythonThread
 
 _PATIENCE, _POLL = 10.0, 0.02

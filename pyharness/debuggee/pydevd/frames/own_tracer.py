@@ -1,7 +1,7 @@
 """Sets trace functions of other threads where pydevd has no library for that: on musl, aarch64, a debug build.
 
-Python's own ``_PyEval_SetTrace`` does it for any thread. What it needs beside is the function of C that ``sys.settrace``
-sets, which has no name to be found by, but stands in the state of whichever thread has called that.
+Python's own ``_PyEval_SetTrace`` does it for any thread. What it needs beside is the function of C that
+``sys.settrace`` sets, which has no name to be found by, but stands in the state of whichever thread has called that.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _WORDS = 32
 """Words at the start of a thread's state: those that are looked for here lie within, from 3.9 to 3.11."""
 _UNABLE = -1
 _LOW = 0xFFFFFFFF
-"""As much of a thread's identity as pydevd tells."""
+"""The part of a thread's identity that pydevd tells."""
 
 
 class OwnTracer:

@@ -53,8 +53,12 @@ class TracedFrames:
         return self._debugger is not None
 
     def begin(self, debugger: Any) -> None:
-        """From now on; every thread is traced already. Without our C half each frame is, as with debugpy alone."""
-        if MONITORING or self._debugger is not None:
+        """From now on; every thread is traced already. Without our C half each frame is, as with debugpy alone.
+
+        So it is in a debug build, which asserts what does no harm elsewhere: that no frame is switched to the slow path
+        while its thread is in a trace function.
+        """
+        if MONITORING or self._debugger is not None or hasattr(sys, "gettotalrefcount"):
             return
         try:
             from pyharness import _trap
