@@ -9,15 +9,18 @@ from __future__ import annotations
 
 import os
 import shlex
+from pathlib import Path
 
 import gdb
 
 from pyharness.ingdb import console
 from pyharness.ingdb.process import libraries
 from pyharness.model.user_code import is_user_binary
+from pyharness.reading.binaries.compile_units import compile_units
 from pyharness.reading.binaries.elf import ElfError, open_elf
 
 _LINES = (".debug_line", ".zdebug_line")
+_MAIN = "python.c"
 
 
 def read(path: str, root: str = "") -> bool:
@@ -25,7 +28,7 @@ def read(path: str, root: str = "") -> bool:
 
     ``root`` comes before the path of a program in a container.
     """
-    if is_user_binary(path) or not _has_lines(f"{root}{path}"):
+    if is_user_binary(path) or not _has_its_lines(f"{root}{path}"):
         return False
     file = shlex.quote(f"{root}{path}")
     try:
@@ -46,9 +49,11 @@ def of_process(pid: int) -> str:
     return "" if path.endswith(" (deleted)") else path
 
 
-def _has_lines(file: str) -> bool:
+def _has_its_lines(file: str) -> bool:
+    """Whether it has lines of more than ``main``, which is all that there is where the interpreter is a library."""
     try:
-        sections = open_elf(file).sections
+        elf = open_elf(file)
+        lines = any(name in elf.sections for name in _LINES)
     except (ElfError, OSError, ValueError):
         return False
-    return any(name in sections for name in _LINES)
+    return lines and any(Path(unit.file).name != _MAIN for unit in compile_units(elf))
