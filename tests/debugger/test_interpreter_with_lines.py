@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from kit import needs
 from kit.builds import own_interpreter
 from kit.command import Command
 from kit.marks import line_of, place
@@ -14,10 +15,7 @@ SCRIPT = PROGRAMS / "calls_through_interpreter.py"
 
 @pytest.fixture
 def interpreter():
-    found = own_interpreter()
-    if found is None:
-        pytest.skip("this Python comes without a libpython to link with")
-    return found
+    return needs.a_libpython(own_interpreter())
 
 
 def stops(interpreter, crossing, tmp_path, *words):

@@ -99,6 +99,13 @@ def never(reason: str) -> pytest.MarkDecorator:
     return pytest.mark.skip(reason=reason)
 
 
+def a_libpython(linked: Path | None) -> Path:
+    """What is linked with the interpreter as a library, which some Pythons come without."""
+    if linked is None:
+        skip("this Python comes without a libpython to link with")
+    return linked
+
+
 # --- what this user may do ---
 
 

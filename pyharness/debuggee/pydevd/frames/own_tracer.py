@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import ctypes
 import sys
-import threading
 from typing import TYPE_CHECKING, Any
+
+from pyharness.debuggee.unpatched import threading
 
 if TYPE_CHECKING:
     from collections.abc import Callable
