@@ -15,7 +15,7 @@ import pytest
 from kit import needs
 from kit.builds import library
 from kit.command import PYHARNESS
-from kit.interpreters import cases, interpreters, readable, waiting
+from kit.interpreters import cases, interpreters, readable, until_it_reads, waiting
 from kit.marks import marks
 from kit.paths import PROGRAMS
 from pyharness.debugger.gdb_reading import StackDumpError
@@ -146,16 +146,15 @@ def test_no_python_in_the_process():
 
 def test_what_is_no_code_has_called_nothing():
     """Where a function has no call frame information its caller is guessed, and a pointer to data is none."""
-    calls = "import ctypes, sys; library = ctypes.CDLL(sys.argv[1]); print(flush=True); library.wait_for_ever()"
+    calls = "import ctypes, sys; library = ctypes.CDLL(sys.argv[1]); print(flush=True); library.wait_for_input()"
     words = [sys.executable, "-c", calls, library(PROGRAMS / "no_frame_information.cpp")]
-    with subprocess.Popen(words, stdout=subprocess.PIPE) as process:
+    with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
         process.stdout.readline()
-        while not Path(f"/proc/{process.pid}/syscall").read_text().startswith("34 "):
-            time.sleep(0.01)
+        until_it_reads(process.pid)
         (thread,) = dump_stacks(process.pid)
         process.kill()
     innermost, *others = (frame for frame in thread.frames if frame.language == "native")
-    assert innermost.function == "wait_for_ever"
+    assert innermost.function == "wait_for_input"
     assert not others
     assert [frame.function for frame in thread.frames if frame.language == "python"] == ["<module>"]
 

@@ -1,4 +1,4 @@
-"""Threads that run already are traced where pydevd has no library for that: on musl, aarch64, a debug build.
+"""Threads that run already are traced where pydevd has no library for that: on musl, or in a debug build.
 
 Its own variable leaves the library out here. Python 3.12 and newer need none.
 """

@@ -8,14 +8,16 @@ data:
   .quad 0
 
   .text
-  .globl wait_for_ever
-  .type wait_for_ever, @function
-wait_for_ever:
-  lea data(%rip), %rax
-  push %rax
-  mov $34, %eax
+  .globl wait_for_input
+  .type wait_for_input, @function
+wait_for_input:
+  lea data(%rip), %rsi
+  push %rsi
+  mov $1, %edx
+  xor %edi, %edi
+  xor %eax, %eax
   syscall
-  pop %rax
+  pop %rsi
   ret
-  .size wait_for_ever, .-wait_for_ever
+  .size wait_for_input, .-wait_for_input
 )");

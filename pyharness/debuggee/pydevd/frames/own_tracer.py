@@ -1,4 +1,4 @@
-"""Sets trace functions of other threads where pydevd has no library for that: on musl, aarch64, a debug build.
+"""Sets trace functions of other threads where pydevd has no library for that: on musl, or in a debug build.
 
 Python's own ``_PyEval_SetTrace`` does it for any thread. What it needs beside is the function of C that
 ``sys.settrace`` sets, which has no name to be found by, but stands in the state of whichever thread has called that.
