@@ -66,7 +66,8 @@ asan-build: setup ## build with address and undefined-behaviour sanitizers and m
 # kept, also where PYTHONDONTWRITEBYTECODE is set.
 test: export PYTHONDONTWRITEBYTECODE :=
 test: export PYHARNESS_TURN ?= $(TURN)
-test: debug-build ## run the tests (TESTS=PATH for some, TURN=all for every variant) against the debug build
+test: export PYHARNESS_DOUBLE ?= $(DOUBLE)
+test: debug-build ## run the tests (TESTS=PATH for some, TURN=all for every variant, DOUBLE=1 for what CI runs) against the debug build
 	$(BIN)/python -m compileall -q pyharness tests/kit
 	$(BIN)/python -m pytest -n 4 --dist loadfile --no-loadscope-reorder $(TESTS)
 

@@ -65,7 +65,13 @@ def test_together():
 def test_too():
     pass
 """
-TURNS_OF_FILE = [{"always", "two[a]"}, {"always", "one"}, {"always", "two[b]"}, {"always", "one", "together", "too"}]
+TURNS_OF_FILE = {
+    "1": [{"always", "two[a]"}, {"always", "one"}, {"always", "two[b]"}, {"always", "one", "together", "too"}],
+    "": [
+        *({"always"}, {"always", "one"}, {"always", "two[a]"}, {"always", "together", "too"}),
+        *({"always"}, {"always", "one"}, {"always", "two[b]"}, {"always"}),
+    ],
+}
 ALL = set().union(*SHARES.values())
 
 
@@ -90,10 +96,20 @@ def test_each_day_has_a_share(run, turn):
     assert run(turn=turn)[0] == SHARES[turn]
 
 
-@pytest.mark.parametrize("turn", range(4))
-def test_the_tests_of_a_file_take_turns_and_so_do_their_variants(run, pytester, turn):
+@pytest.mark.parametrize("double", TURNS_OF_FILE)
+def test_the_tests_of_a_file_take_turns_and_so_do_their_variants(run, pytester, monkeypatch, double):
+    """By hand half as many of them run as in CI."""
+    monkeypatch.setenv("PYHARNESS_DOUBLE", double)
     pytester.makepyfile(test_it=FILE)
-    assert run(turn=turn)[0] == TURNS_OF_FILE[turn]
+    turns = TURNS_OF_FILE[double]
+    assert [run(turn=turn)[0] for turn in range(len(turns))] == turns
+
+
+def test_ci_runs_what_it_says_runs_again(pytester, run, monkeypatch):
+    del run
+    monkeypatch.setenv("PYHARNESS_TURN", "4")
+    monkeypatch.setenv("PYHARNESS_DOUBLE", "1")
+    pytester.runpytest().stdout.fnmatch_lines(["*(PYHARNESS_DOUBLE=1 PYHARNESS_TURN=4 runs the same again)"])
 
 
 def test_files_begin_at_days_of_their_own():

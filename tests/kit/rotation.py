@@ -3,9 +3,10 @@
 ``@pytest.mark.rotated`` says that the cases of a parametrised test show one behaviour: a share of them runs, and
 always one at least. ``rotated(by="python")`` chooses by that argument alone: a fixture that is made for it is made in
 its turn only. ``rotated(turns=6)`` gives each case every sixth turn. ``rotated_tests(turns=3)`` is for a file whose
-tests take long: a third of them runs, and of these the cases whose turn it is; those with one ``number=`` run together.
-What is marked ``always`` runs in each turn. Each file begins at a turn of its own: else one turn had the first cases of
-all. A test or a case runs, too, whenever the command line names it: by its node id, -k or --last-failed.
+tests take long: a third of them runs in CI (PYHARNESS_DOUBLE=1) and half as many by hand, and of these the cases whose
+turn it is; those with one ``number=`` run together. What is marked ``always`` runs in each turn. Each file begins at a
+turn of its own: else one turn had the first cases of all. A test or a case runs, too, whenever the command line names
+it: by its node id, -k or --last-failed.
 """
 
 from __future__ import annotations
@@ -21,6 +22,8 @@ import pytest
 TURNS = 10
 """In so many turns, each variant has had its own."""
 SECONDS_OF_A_TURN = 43200
+SPREAD = 2
+"""By hand, a test of a file that takes long has a turn so many times as seldom as in CI: 7 minutes on two cores."""
 _MARKS = ("rotated", "rotated_tests")
 always = pytest.mark.always
 
@@ -32,6 +35,11 @@ def turn_of(asked: str, now: float) -> int | None:
     return int(asked) if asked else int(now // SECONDS_OF_A_TURN)
 
 
+def spread_of(asked: str) -> int:
+    """How many times as seldom as in CI the tests of a file have their turns: ``asked`` is $PYHARNESS_DOUBLE."""
+    return 1 if asked == "1" else SPREAD
+
+
 def phase_of(file: Path) -> int:
     """How many turns a file is ahead of the number of the turn; the same on every machine."""
     return zlib.crc32(file.name.encode())
@@ -40,8 +48,9 @@ def phase_of(file: Path) -> int:
 class Rotation:
     """What runs in this turn. It is the same in all test processes, though a turn may end between their starts."""
 
-    def __init__(self, turn: int | None) -> None:
+    def __init__(self, turn: int | None, spread: int) -> None:
         self.turn = turn
+        self.spread = spread
         self.left = self.variants = 0
 
     @pytest.hookimpl(trylast=True)  # of the tests that -k and --last-failed leave
@@ -53,7 +62,7 @@ class Rotation:
         if self.turn is None or config.option.keyword or config.getoption("lf", default=False):
             return
         named = [word for word in config.args if "::" in word]
-        left = {item for item in not_now(rotated, self.turn) if not is_named(item, named)}
+        left = {item for item in not_now(rotated, self.turn, self.spread) if not is_named(item, named)}
         self.left = len(left)
         if left:
             config.hook.pytest_deselected(items=list(left))
@@ -78,7 +87,8 @@ class Rotation:
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         """Say what is left."""
         if self.left:
-            again = f"PYHARNESS_TURN={self.turn} runs the same again"
+            double = "PYHARNESS_DOUBLE=1 " if self.spread == 1 else ""
+            again = f"{double}PYHARNESS_TURN={self.turn} runs the same again"
             terminalreporter.write_line(
                 f"{self.left} tests of {self.variants} left to make test-all, or to another turn ({again})"
             )
@@ -91,26 +101,28 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "always: what runs in every turn")
     told: dict[str, int | None] = getattr(config, "workerinput", {})
     turn = told["turn"] if told else turn_of(os.environ.get("PYHARNESS_TURN", ""), time.time())
-    config.pluginmanager.register(Rotation(turn), "rotation")
+    spread = spread_of(os.environ.get("PYHARNESS_DOUBLE", ""))
+    config.pluginmanager.register(Rotation(turn, spread), "rotation")
 
 
-def not_now(items: Iterable[pytest.Function], turn: int) -> set[pytest.Function]:
+def not_now(items: Iterable[pytest.Function], turn: int, spread: int) -> set[pytest.Function]:
     """The tests and the variants whose turn this is not."""
     found: set[pytest.Function] = set()
     for file, tests in files(items).items():
         now = turn + phase_of(file)
         for place, group in enumerate(tests):
             mark = group[0].get_closest_marker("rotated_tests")
-            period, number = of_file(mark, place, len(tests)) if mark else (1, 0)
+            period, number = of_file(mark, place, len(tests), spread) if mark else (1, 0)
             others = group if number % period != now % period else other_variants(group, now // period)
             found.update(item for item in others if item.get_closest_marker("always") is None)
     return found
 
 
-def of_file(mark: pytest.Mark, number: int, count: int) -> tuple[int, int]:
+def of_file(mark: pytest.Mark, number: int, count: int, spread: int) -> tuple[int, int]:
     """In how many turns a test of a file has one, and which; tests with a number of their own have theirs together."""
     turns = mark.kwargs.get("turns", TURNS)
-    return (turns, mark.kwargs["number"]) if "number" in mark.kwargs else (min(turns, count), number)
+    turns, number = (turns, mark.kwargs["number"]) if "number" in mark.kwargs else (min(turns, count), number)
+    return (1 if turns == 1 else turns * spread), number
 
 
 def files(items: Iterable[pytest.Function]) -> dict[Path, list[list[pytest.Function]]]:
