@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from pyharness import __version__
 from pyharness.debugger.gdb_reading import ask_gdb
-from pyharness.debugger.starting import injected_code
+from pyharness.debugger.starting import injected_code, small_limits
 from pyharness.debugger.starting.hand_over import native, silent
 from pyharness.debugger.starting.launch import PACKAGE, packages
 from pyharness.host import handles
@@ -50,6 +50,8 @@ def inject(pid: int, seconds: float) -> Handle:
 
 
 def _remedy(error: str, pid: int) -> str:
+    if limit := small_limits.remedy(error, pid):
+        return limit
     if error.startswith(("ModuleNotFoundError", "ImportError")):
         return f"{_NOT_FOUND} {native(pid)}"
     return native(pid)

@@ -11,7 +11,7 @@ import threading
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pyharness.debugger.starting import processes
+from pyharness.debugger.starting import processes, small_limits
 from pyharness.debugger.starting.child_processes import ChildProcesses
 from pyharness.debugger.starting.launch import packages
 from pyharness.debugger.starting.unanswered import Unanswered
@@ -196,8 +196,9 @@ class Attached:
                 "A program has at most one debugger: detach or end that one first.",
             )
         if isinstance(first, Failed):
-            stack = f"`pyharness stack {handle.pid}` shows where it is."
-            raise HarnessError(f"Process {handle.pid} cannot be debugged. {first.error}.", stack)
+            pid = handle.pid
+            remedy = small_limits.remedy(first.error, pid) or f"`pyharness stack {pid}` shows where it is."
+            raise HarnessError(f"Process {pid} cannot be debugged. {first.error}.", remedy)
         if not isinstance(first, Hello):
             raise HarnessError(f"Process {handle.pid} closed the connection.", "Is it ending?")
         return first, number

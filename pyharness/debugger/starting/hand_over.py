@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NoReturn, TypeVar
 
 from pyharness import __version__
 from pyharness.debugger.gdb_reading import ask_gdb
-from pyharness.debugger.starting import brought_along, injected_code
+from pyharness.debugger.starting import brought_along, injected_code, small_limits
 from pyharness.debugger.starting.attached import Way
 from pyharness.debugger.starting.launch import PACKAGE, packages
 from pyharness.host.descriptors import taken_from
@@ -103,6 +103,8 @@ def _heard(kind: type[T], line: bytes, pid: int) -> T:
 def _remedy(error: str, pid: int) -> str:
     if injected_code.NO_ROOM in error:
         return _ROOM
+    if limit := small_limits.remedy(error, pid):
+        return limit
     if error.startswith(("ModuleNotFoundError", "ImportError")):
         return f"The files of its Python are not to be had in its root folder: {_BEFORE} {native(pid)}"
     return native(pid)
@@ -117,7 +119,8 @@ def _unanswered(pid: int, seconds: float, error: Exception) -> HarnessError:
 def silent(pid: int, seconds: float, guess: str) -> HarnessError:
     """The error of a program that does not answer; ``guess`` is why, where nothing is seen of it."""
     limit = open_file_limit(pid)
-    why = guess if limit is None else f"It has opened all {limit} files that it may open (`ulimit -n`)."
+    more = small_limits.more_files(pid)
+    why = guess if limit is None else f"It has opened all {limit} files that it may open. {more}"
     return HarnessError(f"Process {pid} did not run our Python code within {seconds:.0f} s.", f"{why} {native(pid)}")
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import errno
 import importlib.util
 import os
 import shutil
@@ -16,6 +15,7 @@ from dataclasses import field
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
+from pyharness.debugger.starting import small_limits
 from pyharness.debugger.starting.child_processes import ChildProcesses
 from pyharness.debugger.starting.interpreter import check_version
 from pyharness.debugger.starting.unanswered import Unanswered
@@ -39,12 +39,6 @@ if TYPE_CHECKING:
 PACKAGE = Path(__file__).parents[2]
 START = PACKAGE / "debuggee" / "start.py"
 _PATIENCE = 2.0
-_SHORT = "A limit is too small for a debugger in it: `ulimit -v` shows that of memory, `ulimit -u` that of threads."
-
-_FEW_FILES = (
-    "Its limit of open files (`ulimit -n`) is too small for a debugger in it: `prlimit --nofile=1024 --pid {pid}` "
-    "raises that of one that runs."
-)
 
 
 @frozen
@@ -277,10 +271,7 @@ def packages() -> dict[str, str]:
 def undebuggable(error: str, pid: int) -> HarnessError:
     """The error of a program that says why Python cannot be debugged in it."""
     said = f"Python cannot be debugged in this program: {error.removesuffix(': ')}"
-    if f"[Errno {errno.EMFILE}]" in error:
-        return HarnessError(said, _FEW_FILES.format(pid=pid))
-    short = any(word in error for word in ("MemoryError", "memory", "thread"))
-    return HarnessError(said, _SHORT if short else "`pyharness doctor` looks at debugpy.")
+    return HarnessError(said, small_limits.remedy(error, pid) or "`pyharness doctor` looks at debugpy.")
 
 
 def missing_in(python: str, *, ran_before: bool = False) -> HarnessError:
