@@ -150,6 +150,7 @@ def compare():
     reused = stack()
     without = sum(frame.handle is None for frame in backtrace._unwound(gdb.selected_thread(), backtrace._MAX_NATIVE))
     backtrace._tails._known.clear()
+    backtrace.forget_threads()
     print(f"STEP same={reused == stack()} reused={without}")
 stack()
 end

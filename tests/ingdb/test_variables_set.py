@@ -60,3 +60,16 @@ def test_what_does_not_fit_is_refused(alive):
 def test_nan(alive):
     cube = alive.inside(alive.evaluate(FORWARD, "tensors['cube']"), "[0]", "[0]")
     assert math.isnan(float(put(alive, cube["handle"], "[0]", "nan")["value"]))
+
+
+def test_the_stack_is_that_of_memory_as_it_is_now(alive):
+    """Somebody may write to the stack between two looks at it, in gdb's console as by a variable."""
+    whole = alive.stack()
+    alive.python("import gdb; place = int(gdb.newest_frame().older().read_register('rsp')) - 8")
+    alive.python("before = int(gdb.parse_and_eval(f'*(long*){place}'))")
+    alive.python("gdb.execute(f'set var *(long*){place} = 0')")
+    cut = alive.stack()
+    assert cut[0] == whole[0]
+    assert whole[1] not in cut
+    alive.python("gdb.execute(f'set var *(long*){place} = {before}')")
+    assert alive.stack() == whole

@@ -17,6 +17,8 @@ _LONGEST = 100
 _MOST_DIGITS = 100
 _SHORTEST = 2
 """Characters of a part of a command line: one is in almost any."""
+_MOST_OF_NAME = 64
+"""Bytes of a thread's name: the kernel keeps 16, and more only of its own threads."""
 _ALIKE = 0.65
 """What may be a slip of the pen for another name: hundreds of words are asked, and some are a little like any."""
 _HOW_TO_NAME = "Name it by its PID, or by its handle: `pyharness run --list` shows those."
@@ -125,14 +127,21 @@ def refused_by_yama(scope: int) -> HarnessError | None:
 
 def tasks(pid: int) -> dict[int, str]:
     """The threads of a process: LWP → the kernel's name."""
-    return {lwp: _name_of(_PROC / str(pid) / "task" / str(lwp)) for lwp in process_state.tasks(pid)}
+    return {lwp: _name_of(f"{_PROC}/{pid}/task/{lwp}") for lwp in process_state.tasks(pid)}
 
 
-def _name_of(task: Path) -> str:
+def _name_of(task: str) -> str:
+    """The kernel's name of a thread; without a stream, as an editor asks at each stop, and a program may have many."""
     try:
-        return (task / "comm").read_text(encoding="utf-8", errors="replace").strip()
+        comm = os.open(f"{task}/comm", os.O_RDONLY)
     except OSError:  # it ended just now
         return ""
+    try:
+        return os.read(comm, _MOST_OF_NAME).decode(errors="replace").strip()
+    except OSError:
+        return ""
+    finally:
+        os.close(comm)
 
 
 def _is_name(word: str) -> bool:

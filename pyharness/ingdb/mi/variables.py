@@ -30,13 +30,9 @@ if TYPE_CHECKING:
     from pyharness.reading.python.frames import PythonFrame
     from pyharness.reading.python.threads import Python
 
-    Frames = tuple[list[NativeFrame | PythonFrame], Python | None]
-
 Request = TypeVar("Request")
 Answer = TypeVar("Answer")
 _handles = Handles()
-_frames: dict[int, tuple[tuple[int, int], Frames]] = {}
-"""The merged stack of a thread, with where the thread stood when it was read."""
 
 
 def _answering(handler: Callable[[Request], Answer]) -> Callable[[Request], Answer]:
@@ -60,7 +56,7 @@ def _frame(lwp: int, level: int) -> tuple[NativeFrame | PythonFrame, Python | No
     if not thread.is_stopped():
         raise HarnessError(f"Thread {lwp} is running.", "Pause it first.")
     known.register()
-    frames, python = _stack(thread)
+    frames, python = backtrace.frames_in_order(thread, mi.MAX_FRAMES, handles=False)
     if not 0 <= level < len(frames):
         raise HarnessError(f"There is no frame {level}: the stack has {len(frames)}.", "Ask for the stack again.")
     frame = frames[level]
@@ -68,20 +64,6 @@ def _frame(lwp: int, level: int) -> tuple[NativeFrame | PythonFrame, Python | No
         frame = dataclasses.replace(frame, handle=backtrace.handle_of(frame))
         frame.handle.select()
     return frame, python
-
-
-def _stack(thread: gdb.InferiorThread) -> Frames:
-    newest = gdb.newest_frame()
-    place = newest.pc(), int(newest.read_register("rsp"))
-    known = _frames.get(thread.ptid[1])
-    if known is None or known[0] != place or not _valid(known[1]):
-        known = _frames[thread.ptid[1]] = place, backtrace.frames_in_order(thread, mi.MAX_FRAMES, handles=False)
-    return known[1]
-
-
-def _valid(frames: Frames) -> bool:
-    handles = (frame.handle for frame in frames[0] if isinstance(frame, NativeFrame) and frame.handle)
-    return all(handle.is_valid() for handle in handles)
 
 
 @handles(mi.Scopes)
@@ -140,7 +122,3 @@ def _find_element(request: mi.FindElement) -> mi.KernelLines:
 @_answering
 def _forget_variables(request: mi.ForgetVariables) -> None:
     _handles.forget(request.thread)
-    if request.thread is None:
-        _frames.clear()
-    else:
-        _frames.pop(request.thread, None)

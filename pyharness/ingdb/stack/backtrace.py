@@ -258,10 +258,20 @@ def _python_threads(python: Python | None, thread: gdb.InferiorThread) -> list[P
 def forget_threads(_event: object = None) -> None:
     """Read anew what threads do: gdb tells of no stop that a breakpoint's ``stop`` takes back."""
     _known_threads.clear()
+    _unwound_frames.clear()
+
+
+def _forget_frames(_event: object) -> None:
+    """Unwind anew: somebody has written to memory, or to a register."""
+    _unwound_frames.clear()
 
 
 _known_threads: dict[tuple[int, ...], list[PythonThread]] = {}
 """By inferior and thread; one that stands runs no Python until gdb lets it go on or calls a function on it."""
+_unwound_frames: dict[tuple[int, ...], tuple[tuple[int, int | None], list[NativeFrame]]] = {}
+"""By thread and limit, with where the thread stood: an editor asks for the stack, and then for its innermost frame."""
+for _written in ("memory_changed", "register_changed"):
+    getattr(gdb.events, _written).connect(_forget_frames)
 for _changes in ("stop", "inferior_call", "exited", "new_objfile"):  # not `cont`: gdb tells each instruction of a step
     if hasattr(gdb.events, _changes):
         getattr(gdb.events, _changes).connect(forget_threads)
@@ -297,8 +307,17 @@ def _native_frames(limit: int) -> Iterator[NativeFrame]:
 
 
 def _unwound(thread: gdb.InferiorThread, limit: int) -> list[NativeFrame]:
-    """The native frames of a thread; those that are as they were at the last stop have no handle."""
-    return _tails.complete((*thread.ptid, limit), _native_frames(limit))
+    """The selected thread's native frames, read once a stop; those that are as at the last one have no handle."""
+    newest = gdb.newest_frame()
+    key, place = (*thread.ptid, limit), (newest.pc(), _stack_pointer(newest))
+    known = _unwound_frames.get(key)
+    if known is None or known[0] != place or not _are_valid(known[1]):
+        known = _unwound_frames[key] = place, _tails.complete(key, _native_frames(limit))
+    return known[1]
+
+
+def _are_valid(frames: Iterable[NativeFrame]) -> bool:
+    return all(frame.handle is None or frame.handle.is_valid() for frame in frames)
 
 
 def _node_of(frame: NativeFrame) -> AutogradNode | None:
