@@ -49,7 +49,7 @@ class StopReasons:
         self._armed_thread, self._holds = thread, True
         self._armings += 1
         self._in_handler.clear()
-        return self._asking.ask(mi.Arm(thread, guarded=self._asking.guarded))
+        return self._asking.ask(mi.Arm(thread))
 
     def disarm(self, standing: int = 0) -> None:
         """Undo ``arm``; ``standing``: the thread that has come to a stop in native code, and may step on from there."""

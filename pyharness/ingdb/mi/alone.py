@@ -19,11 +19,12 @@ from pyharness.ingdb.calls import guarded_call
 _IN_ORDER = 0.8
 """Seconds that gdb has for its own way: it detaches, which takes every breakpoint out of the program."""
 _STEP = 0.4
+"""Seconds for each step to gdb's own end."""
 _UNGUARDED_STEP = 4.0
 """Longer where the program would not outlive a breakpoint that is left in it."""
 _NULL = subprocess.DEVNULL
-_PROGRAM: dict[int, float] = {}
-"""The process that gdb is attached to → seconds that gdb has for each step to its own end."""
+_PROGRAM: dict[int, bool] = {}
+"""The process that gdb is attached to → whether it outlives a breakpoint that is left in it."""
 
 
 def watch(harness: int) -> None:
@@ -42,7 +43,7 @@ def _watch(harness: int) -> None:
     # thread runs any more: its thread comes back by itself when gdb is gone.
     for number in () if guarded_call.UNDER_WAY.is_set() else (signal.SIGINT, signal.SIGTERM):
         os.kill(os.getpid(), number)
-        time.sleep(max(_PROGRAM.values(), default=_STEP))
+        time.sleep(_STEP if outlives_breakpoints() else _UNGUARDED_STEP)
     _wake_afterwards()
     os.kill(os.getpid(), signal.SIGKILL)
 
@@ -53,7 +54,12 @@ def attached(program: int, *, guarded: bool) -> None:
     ``guarded``: it outlives a breakpoint that is left in it.
     """
     _PROGRAM.clear()
-    _PROGRAM[program] = _STEP if guarded else _UNGUARDED_STEP
+    _PROGRAM[program] = guarded
+
+
+def outlives_breakpoints() -> bool:
+    """Whether the program that was attached to has our guard; what was not attached to loses nothing."""
+    return all(_PROGRAM.values())
 
 
 def _wake_afterwards() -> None:

@@ -168,9 +168,7 @@ def _delete(request: mi.Delete) -> None:
 @handles(mi.Arm)
 def _arm(request: mi.Arm) -> mi.Armed:
     thread = select(request.thread)
-    if not request.guarded:
-        return every_function.arm(thread)
-    return every_function.plant_for(thread)
+    return every_function.plant_for(thread) if alone.outlives_breakpoints() else every_function.arm(thread)
 
 
 @handles(mi.ArmReturn)

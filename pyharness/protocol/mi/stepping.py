@@ -25,11 +25,12 @@ class Armed:
 
 @frozen
 class Arm(Command[Armed], name="ph-arm"):
-    """Stop a thread at the start of every native function of the user's, until ``Disarm``."""
+    """Stop a thread at the start of every native function of the user's, until ``Disarm``.
+
+    Traps are planted in a program that has the trap guard (``Attach.guarded``); else gdb's breakpoints serve.
+    """
 
     thread: int
-    guarded: bool
-    """The program has the trap guard: traps are planted, else gdb's breakpoints serve."""
 
 
 @frozen
