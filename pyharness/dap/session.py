@@ -14,7 +14,7 @@ from pyharness.dap.breaking.breakpoints import ClientBreakpoints
 from pyharness.dap.breaking.data_breakpoints import DataBreakpoints
 from pyharness.dap.cancelling import Cancelling
 from pyharness.dap.looking.ahead import LookingAhead
-from pyharness.dap.looking.tables import Frames, Variables
+from pyharness.dap.looking.tables import Frames, Texts, Variables
 from pyharness.dap.registry import REQUESTS
 from pyharness.dapwire.wire import Malformed
 from pyharness.debugger.merged_stack import merged_stack
@@ -67,6 +67,7 @@ class Session:
         self._data_breakpoints: DataBreakpoints | None = None
         self.frames = Frames()
         self.variables = Variables()
+        self.texts = Texts()
         self.ahead = LookingAhead(self)
         self.over = False
         self.stepped_from: Frame | None = None

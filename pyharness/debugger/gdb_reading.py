@@ -19,6 +19,7 @@ from pyharness.host.process_state import is_stopped, let_go_on
 from pyharness.model.codec import decode
 from pyharness.model.errors import HarnessError
 from pyharness.model.frozen import frozen
+from pyharness.model.text.source_line import remember
 from pyharness.model.threads import ThreadStack, thread_from_json
 from pyharness.protocol.mi import SignalStop
 from pyharness.reading.collectives.record import Record, record_from_json
@@ -149,6 +150,8 @@ def ask_gdb(request: dict[str, Any], pid: int | None) -> dict[str, Any]:
         raise StackDumpError("gdb ended without an answer.", "\n".join(said)) from None
     if "error" in answer:
         raise StackDumpError(answer["error"]["message"], answer["error"]["remedy"])
+    for file, source in answer.get("sources", {}).items():
+        remember(file, source)
     return answer
 
 

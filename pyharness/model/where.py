@@ -21,6 +21,7 @@ from pyharness.model.errors import UsageError, nearest
 from pyharness.model.frozen import frozen
 from pyharness.model.text.code_functions import function_in
 from pyharness.model.text.code_lines import check_in_file, check_line, executable_line
+from pyharness.model.text.source_line import is_told
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -309,7 +310,9 @@ def _in_archive(what: str, archive: str) -> UsageError:
 
 
 def _existing(file: str, folders: Sequence[Path], root: str) -> str:
-    """Absolute path of a Python file, or an error that offers the nearest names."""
+    """Absolute path of a Python file, or an error that offers the nearest names; what is in no file keeps its name."""
+    if is_told(file):
+        return file
     for folder in folders:
         path = f"{root}{folder / file}"
         if is_archive(Path(path)):

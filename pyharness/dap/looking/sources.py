@@ -9,6 +9,7 @@ from pyharness.dap.registry import request
 from pyharness.host.regular_file import read_text
 from pyharness.model.errors import HarnessError
 from pyharness.model.text.code_lines import runnable_lines
+from pyharness.model.text.source_line import all_lines
 
 if TYPE_CHECKING:
     from pyharness.dap.arguments import Arguments
@@ -20,8 +21,10 @@ _ELSEWHERE = "If it lies in another folder on this side, say so in `pathMappings
 
 @request("source", needs="program")
 def source(session: Session, arguments: Arguments) -> Message:
-    """The text of a source that debugpy holds, or of a file."""
+    """The text of a source that is in no file, of one that debugpy holds, or of a file."""
     number = arguments.integer("sourceReference", 0)
+    if told := session.texts.path(number):
+        return {"content": "".join(f"{line}\n" for line in all_lines(told))}
     only_here = session.client.paths.file_of(number) if session.client.paths else ""
     if number and not only_here:
         return session.python().request("source", {"sourceReference": number})

@@ -79,7 +79,8 @@ def _to_dap(session: Session, row: list[StackFrame]) -> Message:
         }
     body["name"] = _name(frame)
     if frame.file:
-        body["source"] = {"name": Path(frame.file).name, "path": frame.file}
+        name = Path(frame.file).name
+        body["source"] = {"name": name, "path": frame.file, **session.texts.reference(frame.file)}
     if frame.plumbing:
         body["presentationHint"] = "subtle"
     if frame.address:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from pyharness.model.errors import HarnessError
+from pyharness.model.text.source_line import is_told
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -13,6 +14,8 @@ if TYPE_CHECKING:
     from pyharness.dapwire.wire import Message
     from pyharness.debugger.merged_stack import StackFrame
 
+_FIRST_TEXT = 1 << 29
+"""debugpy numbers its sources from 1, files that only this side has begin at ``1 << 30`` (``path_mappings``)."""
 _GONE = "It was that of an earlier stop, or never existed: ask for the stack again."
 
 
@@ -45,6 +48,23 @@ class Frames:
         if not 0 < number - self._gone <= len(self._frames):
             raise HarnessError(f"There is no frame {number}.", _GONE)
         return self._frames[number - self._gone - 1]
+
+
+class Texts:
+    """Numbers of sources that are in no file, of which the client asks for the text; one keeps its number."""
+
+    def __init__(self) -> None:
+        self._numbers: dict[str, int] = {}
+
+    def reference(self, path: str) -> Message:
+        """What a ``source`` says of a path besides: nothing where a file is meant."""
+        if not is_told(path):
+            return {}
+        return {"sourceReference": self._numbers.setdefault(path, _FIRST_TEXT + len(self._numbers))}
+
+    def path(self, number: int) -> str:
+        """The path that a number was given for; empty for another number."""
+        return next((path for path, each in self._numbers.items() if each == number), "")
 
 
 @dataclass(frozen=True)

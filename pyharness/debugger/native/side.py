@@ -17,6 +17,7 @@ from pyharness.gdbmi.client import GdbError
 from pyharness.model.errors import HarnessError, UsageError
 from pyharness.model.evaluation import LEVELS
 from pyharness.model.glue import glue_family
+from pyharness.model.text.source_line import remember
 from pyharness.protocol import mi
 
 if TYPE_CHECKING:
@@ -209,6 +210,8 @@ class NativeSide:
         """The merged stack of a stopped thread, innermost frame first."""
         answer = self.ask(mi.Stack(thread))
         self.threads.callers.keep(thread, answer.caller)
+        for source in answer.sources:
+            remember(source.file, source.text)
         if answer.note:
             self.on_note(answer.note)
         if answer.left_out:

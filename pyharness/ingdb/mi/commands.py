@@ -23,7 +23,7 @@ from pyharness.ingdb.opening import attach
 from pyharness.ingdb.printers import known
 from pyharness.ingdb.printers import values as tensor_values
 from pyharness.ingdb.process import libraries
-from pyharness.ingdb.stack import backtrace
+from pyharness.ingdb.stack import backtrace, unwritten
 from pyharness.ingdb.stops import every_function, handlers, inlined_way
 from pyharness.ingdb.tensors.format import one_line
 from pyharness.ingdb.variables.native_expression import text_of
@@ -316,7 +316,9 @@ def _stack(request: mi.Stack) -> mi.MergedStack:
     frames = backtrace.merged_stack(select(request.thread), limit=request.limit)
     here = frames[0].address if frames and frames[0].language == "native" and frames[0].file else None
     note = _changed_at(here) or kernel_build.hint_at(innermost()[0]) if here else ""
-    return mi.MergedStack(tuple(frames), _caller_in(frames), note, backtrace.left_out(frames, request.limit))
+    left_out = backtrace.left_out(frames, request.limit)
+    sources = tuple(mi.SourceText(file, text) for file, text in unwritten.news().items())
+    return mi.MergedStack(tuple(frames), _caller_in(frames), note, left_out, sources)
 
 
 def _changed_at(address: int) -> str:

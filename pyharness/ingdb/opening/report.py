@@ -17,7 +17,7 @@ from pyharness.ingdb.opening import attach, inject
 from pyharness.ingdb.opening.core_file import open_core
 from pyharness.ingdb.printers import known
 from pyharness.ingdb.process.libraries import find_library
-from pyharness.ingdb.stack import backtrace
+from pyharness.ingdb.stack import backtrace, unwritten
 from pyharness.ingdb.stops.fatal_signal import Sent, explained
 from pyharness.model.codec import encode
 from pyharness.model.errors import HarnessError
@@ -72,6 +72,7 @@ def _answer(request: dict[str, Any]) -> dict[str, Any]:
         "signal": _signal(stacks[0], Sent(**crash)) if crash else None,
         "rank": _rank() if request.get("rank") else None,
         "threads": [stack.to_json() for stack in stacks],
+        "sources": unwritten.news(),
         "known": [thread.ptid[1] for thread in gdb.selected_inferior().threads()],
     }
 

@@ -15,6 +15,7 @@ from pyharness.ingdb.printers.bindings import describes_objects
 from pyharness.ingdb.process import libraries
 from pyharness.ingdb.process.inferior_memory import read
 from pyharness.ingdb.process.thread_name import name_of
+from pyharness.ingdb.stack import unwritten
 from pyharness.ingdb.stack.locals import Variables
 from pyharness.ingdb.stack.tail import StackTails
 from pyharness.model.errors import HarnessError
@@ -166,10 +167,13 @@ def _stack(
     pythons_name = pythons_name_of(python, known) if python else ""
     loops = [loop for one in known for loop in one.loops]
     describe = Variables(python).of if variables else None
+    frames = tuple(_op_named(merge(native, loops, _node_of, describe)))
+    if python:
+        unwritten.learn(frames, python)
     return ThreadStack(
         thread.ptid[1],
         pythons_name or name_of(thread),
-        tuple(_op_named(merge(native, loops, _node_of, describe))),
+        frames,
         holds_gil=any(one.holds_gil for one in known),
         signal=_fatal_signal(),
         note=note or libraries.kept_out() or _without_lines(native, lost or {}) or not_read(native, _MAX_NATIVE),

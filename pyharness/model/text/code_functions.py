@@ -7,11 +7,11 @@ import sys
 from types import CodeType
 from typing import TYPE_CHECKING
 
-from pyharness.host.regular_file import read_regular
 from pyharness.model.errors import UsageError, nearest
 from pyharness.model.frozen import frozen
 from pyharness.model.text.code_lines import code_lines
 from pyharness.model.text.python_code import compiled
+from pyharness.model.text.source_line import python_source
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -41,7 +41,7 @@ def functions_of(file: str) -> list[CodeFunction]:
 
 
 def _functions(file: str) -> list[CodeFunction]:
-    return list(_within(compiled(read_regular(file), file), ""))
+    return list(_within(compiled(python_source(file), file), ""))
 
 
 def lines_of_function(file: str, line: int) -> tuple[int, int] | None:
@@ -50,7 +50,7 @@ def lines_of_function(file: str, line: int) -> tuple[int, int] | None:
     ``None`` where the file cannot be read as Python.
     """
     try:
-        source = read_regular(file)
+        source = python_source(file)
         module = ast.parse(source)
     except (OSError, SyntaxError, ValueError, MemoryError, RecursionError):
         return None

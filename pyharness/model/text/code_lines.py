@@ -6,9 +6,9 @@ import dis
 from types import CodeType
 from typing import TYPE_CHECKING
 
-from pyharness.host.regular_file import read_regular
 from pyharness.model.errors import UsageError
 from pyharness.model.text.python_code import compiled
+from pyharness.model.text.source_line import python_source
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -36,7 +36,7 @@ def check_in_file(file: str, line: int) -> None:
 def line_count(file: str) -> int | None:
     """How many lines a file has; ``None`` where it cannot be read."""
     try:
-        return len(read_regular(file).splitlines())
+        return len(python_source(file).splitlines())
     except (OSError, ValueError):
         return None
 
@@ -56,7 +56,7 @@ def executable_line(file: str, line: int) -> int:
 def runnable_lines(file: str) -> list[int]:
     """The lines of ``file`` on which a tracer can stop, in order; none where it cannot be read or compiled."""
     try:
-        code = compiled(read_regular(file), file)
+        code = compiled(python_source(file), file)
     except (OSError, SyntaxError, ValueError, MemoryError, RecursionError):
         return []
     return sorted({line for each in _all_code(code) for line in code_lines(each)})
@@ -65,7 +65,7 @@ def runnable_lines(file: str) -> list[int]:
 def function_lines(file: str, line: int) -> list[int]:
     """The lines of the innermost function that has ``line``, in order; none where the file cannot be compiled."""
     try:
-        code = compiled(read_regular(file), file)
+        code = compiled(python_source(file), file)
     except (OSError, SyntaxError, ValueError, MemoryError, RecursionError):
         return []
     having = [lines for each in _all_code(code) if line in (lines := code_lines(each))]

@@ -9,7 +9,7 @@ from functools import lru_cache
 from typing import ClassVar
 
 from pyharness.host.folders import current_folder, home_folder
-from pyharness.host.regular_file import read_text
+from pyharness.host.regular_file import read_regular, read_text
 from pyharness.model.text.visible import in_one_line
 
 MAX_SOURCE = 8 << 20
@@ -44,6 +44,12 @@ def all_lines(path: str) -> list[str]:
         return _Files.told.get(path, [])
 
 
+def python_source(path: str) -> bytes:
+    """A Python source as its file has it, or as its program told it; ``OSError`` where it cannot be read."""
+    told = _Files.told.get(path)
+    return read_regular(path) if told is None else "\n".join([*told, ""]).encode()
+
+
 def look_below(root: str) -> None:
     """From now on the text of a source is that of the file below ``root``, as ``/proc/PID/root``; empty for ours."""
     _Files.root = root
@@ -59,13 +65,15 @@ def _lines(path: str, _modified: int) -> list[str]:
 
 def source_line(path: str | None, line: int | None) -> str:
     """Line ``line`` of the file, stripped; empty where it cannot be read."""
-    if not path or not line or path.startswith("<"):
+    if not path or not line:
         return ""
     lines = _Files.told.get(path) or _lines_now(_Files.root + path if path.startswith("/") else path)
     return lines[line - 1].strip() if 0 < line <= len(lines) else ""
 
 
 def _lines_now(path: str) -> list[str]:
+    if path.startswith("<"):
+        return []
     try:
         status = os.stat(path)  # noqa: PTH116  (called for each frame)
     except (OSError, ValueError):  # a name that no file can have

@@ -173,6 +173,15 @@ class FindCaller(Command[Caller], name="ph-caller"):
 
 
 @frozen
+class SourceText:
+    """What Python code says that is in no file, such as a notebook's cell."""
+
+    file: str
+    """The name that the code object has for it."""
+    text: str
+
+
+@frozen
 class MergedStack:
     """Both languages, innermost frame first."""
 
@@ -183,6 +192,8 @@ class MergedStack:
     """What to know of the code that it stands in, once: that its library is not as the program loaded it, say."""
     left_out: str = ""
     """What to say of frames that are not among them; empty where all are."""
+    sources: tuple[SourceText, ...] = ()
+    """Texts that gdb has not told yet, of Python frames whose code is in no file."""
 
 
 @frozen

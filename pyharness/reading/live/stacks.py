@@ -6,7 +6,9 @@ import os
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from pyharness.host.surroundings import Surroundings
 from pyharness.model.frozen import frozen
+from pyharness.model.text.source_line import remember
 from pyharness.model.threads import ThreadStack
 from pyharness.reading.autograd.current import frame_runs_node
 from pyharness.reading.live.process import LiveProcess
@@ -14,13 +16,14 @@ from pyharness.reading.live.refusal import RefusedError, explained
 from pyharness.reading.live.snapshot import StandingThread, take
 from pyharness.reading.process.mapped_files import lost_libraries, not_opened, without_lines
 from pyharness.reading.python.kernel_thread import KernelThread
+from pyharness.reading.python.source_texts import source_texts, unwritten
 from pyharness.reading.stack.merge import NativeFrame, merge, not_read
 from pyharness.reading.stack.naming import Naming
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from pyharness.model.frames import AutogradNode
+    from pyharness.model.frames import AutogradNode, Frame
     from pyharness.reading.live.snapshot import Snapshot
 
 MAX_FRAMES = 1000
@@ -71,7 +74,19 @@ def opened(pid: int) -> Iterator[LiveProcess]:
 
 def described(process: LiveProcess, snapshot: Snapshot, limit: int = MAX_FRAMES) -> Stacks:
     """The stacks of a process as it stood, with names and lines."""
-    return Stacks(_threads(process, snapshot, limit), snapshot.known, snapshot.seconds)
+    threads = _threads(process, snapshot, limit)
+    _learn_sources(process, [frame for one in threads for frame in one.frames])
+    return Stacks(threads, snapshot.known, snapshot.seconds)
+
+
+def _learn_sources(process: LiveProcess, frames: Sequence[Frame]) -> None:
+    """Have the text of what is in no file; the process, which runs again, keeps that of all code it ran."""
+    if not unwritten(frames) or not (missing := unwritten(frames, Surroundings(process.pid).root)):
+        return
+    process.look()
+    python, _note = process.python()
+    for file, text in source_texts(python, missing).items() if python else ():
+        remember(file, text)
 
 
 def _threads(process: LiveProcess, snapshot: Snapshot, limit: int) -> tuple[ThreadStack, ...]:

@@ -2,11 +2,12 @@
 
 Rules keep steps out of libraries (``stepping_rules``), and debugpy takes no breakpoint in a file that they exclude.
 A file that had a breakpoint is not excluded any more in this session, from steps either: whoever stops there goes on
-line by line, also from a breakpoint that was for one stop.
+line by line, also from a breakpoint that was for one stop. A notebook's cell counts as a file: Python has its lines.
 """
 
 from __future__ import annotations
 
+import linecache
 from typing import Any
 
 
@@ -33,6 +34,16 @@ def open_files(debugger: Any) -> None:
 
     debugger._exclude_by_filter = excludes
     debugger.on_breakpoints_changed = on_breakpoints_changed
+    _know_cells()
+
+
+def _know_cells() -> None:
+    """Have pydevd take a breakpoint in code that is in no file, where Python has its lines for its tracebacks."""
+    import pydevd_file_utils
+
+    exists = pydevd_file_utils.exists
+    if exists.__module__ != __name__:  # once, however many sessions come
+        pydevd_file_utils.exists = lambda file: exists(file) or file in linecache.cache
 
 
 def _forget_rules(debugger: Any) -> None:
