@@ -23,6 +23,7 @@ test('the cell that called C++', { workspace: notebook }, async bench => {
   await bench.clickGutter(5);
   await bench.toolbar('continue');
   await bench.standsAt('12.py', 5);
+  await bench.seeCallStack(/cell 12\.py 5:1(?!.* 4:1)/); // the workbench shows frames of the last stop for a moment
   await bench.variables(/seen/);
   await bench.picture('cell-of-a-notebook.png');
 });
