@@ -45,7 +45,7 @@ _PYTHONS_BINARY = re.compile(
 )
 _LIBRARY_PYTHON = re.compile(
     r"/(site|dist)-packages/((torch|functorch|torchgen|triton|debugpy|pyharness|_distutils_hack|cffi)/|typing_extensions\.py$)"
-    r"|^<|/(site|user)customize\.py$|/pyharness/(debuggee|fx|model|native|protocol|pytest_plugin)/"
+    r"|^<(?!i?python-input-)|/(site|user)customize\.py$|/pyharness/(debuggee|fx|model|native|protocol|pytest_plugin)/"
 )
 
 _STANDARD_LIBRARY = re.compile(r"/lib(64)?/python3\.\d+/(?!(site|dist)-packages/)")

@@ -30,20 +30,21 @@ def test_a_native_stop_shows_the_cell_that_called(dap, name):
     program = Debugging(dap.stdio(), "notebook_cells.py")
     stood = program.launch(functions=("crossing::held",), args=["stop", name]).stood()
     cell = source_of_cell(program, stood, name)
-    if name == FILE:  # no step stops in code of another name that is in no file
-        stood = program.out(stood)
-        assert (stood.file, stood.line) == (FILE, 5)
-        assert source_of_cell(program, stood, name) == cell
+    stood = program.out(stood)
+    assert (stood.file, stood.line) == (name, 5)
+    assert source_of_cell(program, stood, name) == cell
     program.leave()
 
 
-def test_a_breakpoint_in_the_text_of_a_cell(dap):
+@pytest.mark.rotated
+@pytest.mark.parametrize("name", [FILE, TYPED])
+def test_a_breakpoint_in_the_text_of_a_cell(dap, name):
     program = Debugging(dap.stdio(), "notebook_cells.py")
-    stood = program.launch(functions=("crossing::held",), args=["stop", FILE]).stood()
-    (answer,) = program.set_lines(FILE, [5])
+    stood = program.launch(functions=("crossing::held",), args=["stop", name]).stood()
+    (answer,) = program.set_lines(name, [5])
     assert answer["verified"]
     stood = program.run_on(stood)
-    assert (stood.file, stood.line, stood.reason) == (FILE, 5, "breakpoint")
+    assert (stood.file, stood.line, stood.reason) == (name, 5, "breakpoint")
     program.leave()
 
 

@@ -31,6 +31,8 @@ _OURS = str(Path(__file__).parents[2])
 _OWN = ("debuggee", "engine", "fx", "host", "inspect", "model", "native", "protocol", "reading", "report")
 """The parts of this package that run in programs."""
 _LIBRARIES = ("torch", "functorch", "torchgen", "triton", "debugpy", "_distutils_hack", "cffi")
+_TYPED = ("<ipython-input-*", "<python-input-*")
+"""What is typed at the prompt of IPython, and at that of Python 3.13; other code without a file is generated."""
 _TRIES = 3
 """How often a program that gets signals is asked who its threads are."""
 _PATIENCE = 2.0
@@ -260,7 +262,8 @@ def stepping_rules(package: str, included: Sequence[str], stdlib: str) -> list[d
         rules += [{"path": f"**/{folder}/{name}/**", "include": False} for name in _LIBRARIES]
         rules += [{"path": f"**/{folder}/{name}", "include": False} for name in (_FINDERS, "typing_extensions.py")]
         rules.append({"path": f"**/{folder}/**", "include": True})
-    rules += [{"path": f"{stdlib}/**", "include": False}, {"path": "<*", "include": False}]
+    rules += [{"path": f"{stdlib}/**", "include": False}, *({"path": each, "include": True} for each in _TYPED)]
+    rules.append({"path": "<*", "include": False})
     return rules
 
 
