@@ -43,7 +43,7 @@ def test_a_stack_alive(pyharness, waiting, interpreter):
 
 
 @pytest.mark.rotated
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", [*NAMES, "<timeit-src>"])
 def test_a_stack_alive_by_gdb_and_of_a_core(pyharness, waiting, tmp_path, name):
     pid = waiting(sys.executable, name)
     check_lines(pyharness("stack", pid, "--locals").stdout, name)

@@ -23,8 +23,8 @@ cell(60)
 }
 
 
-def run(text, name):
-    linecache.cache[name] = (len(text), None, text.splitlines(keepends=True), name)
+def run(text, name):  # timeit keeps lines without their ends
+    linecache.cache[name] = (len(text), None, text.splitlines(keepends=name != "<timeit-src>"), name)
     exec(compile(text, name, "exec"), {})
 
 

@@ -8,6 +8,7 @@ import pytest
 from kit import needs
 from kit.command import PYHARNESS
 from kit.dialogue import blocks
+from kit.interpreters import interpreters
 from kit.paths import PROGRAMS
 from kit.processes import ends_within
 
@@ -119,6 +120,32 @@ def test_a_program_by_its_handle_goes_on_to_its_end(dialogue, served):
     assert "the program ended with exit code 0" in at.says("c")
     assert process.wait() == 0
     assert "No program is being debugged." in at.says("bt")
+
+
+@pytest.fixture(params=["3.12", "3.13"])
+def server(request):
+    """A process that runs the standard library alone."""
+    if request.param not in interpreters():
+        needs.skip(f"no Python {request.param} is here")
+    command = [interpreters()[request.param], "-u", "-m", "http.server", "0", "--bind", "127.0.0.1"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout.readline().startswith("Serving HTTP on")
+        yield process.pid
+        process.kill()
+
+
+@pytest.mark.rotated
+def test_a_pause_where_nothing_of_the_users_runs(piped, server):
+    """Rules keep steps out of all that runs there, and would leave none of the stack. Some pauses are native."""
+    for _ in range(9):
+        done = piped(["bt full", "p 6 * 7"], program=server)
+        assert done.returncode == 0, done.stdout + done.stderr
+        shown = blocks(done.stdout)
+        assert shown["p 6 * 7"].strip() == "42"
+        if done.stdout.startswith("1  pause · python · "):
+            break
+    assert done.stdout.startswith("1  pause · python · "), done.stdout
+    assert "serve_forever" in shown["bt full"]
 
 
 @pytest.mark.usefixtures("served")

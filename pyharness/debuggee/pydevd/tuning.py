@@ -21,7 +21,14 @@ from pyharness.debuggee.pydevd.steps import (
     unwound_steps,
 )
 from pyharness.debuggee.pydevd.steps.task_steps import STEPS
-from pyharness.debuggee.pydevd.stops import going_on, interrupted_waits, seen_error, suspended_greenlets, woken
+from pyharness.debuggee.pydevd.stops import (
+    going_on,
+    interrupted_waits,
+    library_stacks,
+    seen_error,
+    suspended_greenlets,
+    woken,
+)
 from pyharness.debuggee.pydevd.stops.asked_files import ASKED_FILES
 from pyharness.debuggee.pydevd.stops.conditions import Conditions
 from pyharness.debuggee.pydevd.stops.opened_files import open_files
@@ -57,6 +64,7 @@ def tune(debugger: Any) -> None:
     debugger.handle_breakpoint_expression = conditions.express
     Stops(debugger).watch()
     debugger.apply_files_filter = _without_glue(debugger.apply_files_filter)
+    library_stacks.watch(debugger)
     debugger.exclude_exception_by_filter = _with_asked(debugger.exclude_exception_by_filter)
     debugger.do_wait_suspend = _with_steps_begun(debugger.do_wait_suspend)
     for name in ("set_suspend", "do_wait_suspend"):  # a stop begins with one of them

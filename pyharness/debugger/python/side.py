@@ -170,8 +170,9 @@ class PythonSide:
 
     def _read_names(self, dap_thread: int) -> int:
         """Ask a stopped thread who all threads are; its own number."""
-        frame = self._frames(dap_thread, 1)[0]
-        own, names = self._who(frame["id"])
+        if not (frames := self._frames(dap_thread, 1)):
+            raise HarnessError("A thread stands where it has no frame of Python's.", "Go on, and pause it again.")
+        own, names = self._who(frames[0]["id"])
         self.names = {self.number_of(int(number)): name for number, name in names.items()}
         return self.number_of(own)
 

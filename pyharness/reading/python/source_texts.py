@@ -61,6 +61,6 @@ def _text(values: Values, entry: int) -> str:
         if len(parts) != _WHOLE_ENTRY or values.type_of(parts[_LINES])[1][0] != "list":
             return ""
         lines = values.sequence(parts[_LINES], _MAX_LINES, kind="list")[1]
-        return "".join(values.string(line, _MAX_LINE) for line in lines)
+        return "".join(values.string(line, _MAX_LINE).rstrip("\n") + "\n" for line in lines)  # timeit's have no ends
     except UnreadableError:
         return ""
