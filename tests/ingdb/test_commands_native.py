@@ -128,6 +128,25 @@ def test_attach_by_name_stop_at_a_line_and_detach(tmp_path, forever):
     assert program.poll() is None
 
 
+def test_python_is_asked_where_no_object_is_half_made(tmp_path, forever):
+    """Where a list is made the asked code would be given the same one, and the program crash."""
+    gdb = Gdb(
+        tmp_path,
+        f"ph-attach {forever[1]}",
+        "python from pyharness.ingdb.functions.native_names import address_of_function, name_of",
+        "python gdb.execute(f'tbreak *{address_of_function(\"PyList_New\")[0]}')",
+        "continue",
+        "python print('BEFORE', name_of(gdb.newest_frame())[0])",
+        f"ph-break py:{FOREVER}:{line_of('work', FOREVER)}",
+        "python print('BEHIND', name_of(gdb.newest_frame())[0])",
+        "continue",
+        "ph-print count >= 0, len(total)",
+        "detach",
+    )
+    gdb.has("BEFORE PyList_New", "BEHIND ", "work () at", "(True, 2000)")
+    assert "BEHIND PyList_New" not in gdb.text
+
+
 @pytest.mark.parametrize("forever", [[]], indirect=True)
 def test_a_program_that_was_not_started_by_the_harness_says_so(tmp_path, forever):
     program, _word = forever

@@ -1,4 +1,4 @@
-"""Brings a stopped thread to where it may be called: not inside what holds locks.
+"""Brings a stopped thread to where it may be called: not inside what holds locks, nor where an object is half made.
 
 A stop at a breakpoint is never there; a stop by attaching or by Ctrl-C may be.
 """
@@ -22,6 +22,15 @@ _LOCKING = re.compile(r"(libc|ld-linux[^/]*|libjemalloc|libtcmalloc[^/]*|libmima
 _INTERPRETER = re.compile(r"(lib)?python[\d.]")
 _WAITING = re.compile(r"pthread_(cond|mutex)_|lll_lock")
 """What the interpreter calls for the GIL alone: taking that again within, on the same thread, damages its condition."""
+_OWN_DATA = re.compile(
+    r"""(_?Py(Object|Mem|List|Tuple|Dict|Set|Float|Long|Unicode|Bytes|Frame|Type|Method|Slice|Cell)_\w+
+        | _Py_Dealloc | pymalloc\w* | gc_\w+ | new_(dict|keys|values|arena)\w* | (insert|free)_?\w*
+        | (list|tuple|dict|set|float|long|unicode|bytes|frame|slice|type|method)_?\w+ | \w*(alloc|resize)\w* | \?\?
+       )(\.\w+)*""",
+    re.VERBOSE,
+)
+"""What of the interpreter's makes, changes and frees objects. It takes the first of a list of free ones, say: whoever
+calls Python before that is off the list is given the same one."""
 _MAX_DEPTH = 16
 
 
@@ -39,6 +48,8 @@ def reach() -> None:
         )
     frame = _outermost_locking()
     if frame is None:
+        if not gdb.parameter("non-stop") and not fatal_signal.is_here():
+            _leave_own_data()
         return
     if fatal_signal.is_here():
         raise HarnessError(
@@ -50,9 +61,28 @@ def reach() -> None:
             "The thread is inside the allocator, the linker or the GIL's lock, and cannot be asked.",
             "Let it run on and try again.",
         )
+    _finish(frame)
+
+
+def _finish(frame: gdb.Frame) -> None:
     frame.select()
     with temporarily("suppress-cli-notifications", "on"), temporarily("scheduler-locking", "off"):
         console.run("finish")
+
+
+def _leave_own_data() -> None:
+    """Let the interpreter finish what it does with an object, if the thread was interrupted there."""
+    found: gdb.Frame | None = None
+    frame: gdb.Frame | None = gdb.newest_frame()
+    for _ in range(_MAX_DEPTH):
+        name, library = native_names.name_of(frame) if frame else ("", None)
+        file = Path(library or "").name
+        if frame is None or not (_LOCKING.match(file) or (_INTERPRETER.match(file) and _OWN_DATA.fullmatch(name))):
+            break
+        found = frame if _INTERPRETER.match(file) else found
+        frame = frame.older()
+    if found is not None:
+        _finish(found)
 
 
 def _outermost_locking() -> gdb.Frame | None:
