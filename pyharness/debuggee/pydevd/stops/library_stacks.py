@@ -6,8 +6,9 @@ A pause may come there: `python -m http.server` and the prompt of Python 3.13 ru
 from __future__ import annotations
 
 import functools
-import threading
 from typing import TYPE_CHECKING, Any
+
+from pyharness.debuggee.unpatched import threading
 
 if TYPE_CHECKING:
     from collections.abc import Callable
