@@ -31,6 +31,14 @@ _OWN_DATA = re.compile(
 )
 """What of the interpreter's makes, changes and frees objects. It takes the first of a list of free ones, say: whoever
 calls Python before that is off the list is given the same one."""
+_MAKES = re.compile(
+    r"""(_?Py(Object|Mem)_(Malloc|Calloc|Realloc|Free) | pymalloc\w* | gc_alloc | _?PyObject_GC_(New|Del|Alloc|Link)\w*
+        | PyType_GenericAlloc | _?Py(List|Tuple|Dict|Slice|Cell)_New\w* | PyFloat_FromDouble | _?PyLong_New
+        | list_(new_prealloc|repeat|slice|concat) | tuple_?(alloc|slice|repeat|concat) | new_(dict|keys)\w*
+       )(\.\w+)*""",
+    re.VERBOSE,
+)
+"""Those of them that call nothing: no step out of code that they called ends there."""
 _MAX_DEPTH = 16
 
 
@@ -48,8 +56,7 @@ def reach() -> None:
         )
     frame = _outermost_locking()
     if frame is None:
-        if not gdb.parameter("non-stop") and not fatal_signal.is_here():
-            _leave_own_data()
+        _leave_own_data()
         return
     if fatal_signal.is_here():
         raise HarnessError(
@@ -72,8 +79,18 @@ def _finish(frame: gdb.Frame) -> None:
 
 def _leave_own_data() -> None:
     """Let the interpreter finish what it does with an object, if the thread was interrupted there."""
-    found: gdb.Frame | None = None
     frame: gdb.Frame | None = gdb.newest_frame()
+    if frame is None or fatal_signal.is_here():
+        return
+    if gdb.parameter("non-stop"):
+        name, library = native_names.name_of(frame)
+        if _INTERPRETER.match(Path(library or "").name) and _MAKES.fullmatch(name):
+            raise HarnessError(
+                f"The thread is in the midst of {name}, half way through an object: Python cannot be asked here.",
+                "Let it run on and try again. What is native, and what is read from memory, can be looked at.",
+            )
+        return
+    found: gdb.Frame | None = None
     for _ in range(_MAX_DEPTH):
         name, library = native_names.name_of(frame) if frame else ("", None)
         file = Path(library or "").name
