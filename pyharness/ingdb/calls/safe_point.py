@@ -38,7 +38,7 @@ _MAKES = re.compile(
        )(\.\w+)*""",
     re.VERBOSE,
 )
-"""Those of them that call nothing: no step out of code that they called ends there."""
+"""Functions of the interpreter's that make objects and call nothing: no step out of what they call ends there."""
 _MAX_DEPTH = 16
 
 
