@@ -1,4 +1,4 @@
-"""Numbers that stand for what a client looks at while the program stands: frames and variables."""
+"""Numbers that stand for what a client looks at while the program stands: frames, variables, texts of code."""
 
 from __future__ import annotations
 

@@ -29,8 +29,8 @@ _OWN_DATA = re.compile(
        )(\.\w+)*""",
     re.VERBOSE,
 )
-"""What of the interpreter's makes, changes and frees objects. It takes the first of a list of free ones, say: whoever
-calls Python before that is off the list is given the same one."""
+"""Functions of the interpreter's that make, change and free objects. One takes the first of a list of free objects: who
+calls Python before that is off the list is given the same object."""
 _MAKES = re.compile(
     r"""(_?Py(Object|Mem)_(Malloc|Calloc|Realloc|Free) | pymalloc\w* | gc_alloc | _?PyObject_GC_(New|Del|Alloc|Link)\w*
         | PyType_GenericAlloc | _?Py(List|Tuple|Dict|Slice|Cell)_New\w* | PyFloat_FromDouble | _?PyLong_New
