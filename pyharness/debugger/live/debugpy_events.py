@@ -56,8 +56,8 @@ class DebugpyEvents:
             self._thread_ended(self._shell.python.known_thread(body["threadId"]))
         elif kind == "stopped":
             reason = body.get("reason", "")
-            if reason == "pause" and self._shell.machine.pausing == "native":
-                return  # it came about right before it was forgotten: the thread runs, and gdb's stop of it comes
+            if reason == "pause" and self._shell.python.is_forgotten(event):
+                return
             thread = self._shell.python.thread_of(body["threadId"])
             known = "breakpoint" if reason == _AT_FUNCTION else reason
             stop = PythonStopped(thread, known, self._called_back(thread), self._is_before_nodes(thread))

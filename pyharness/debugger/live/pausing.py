@@ -47,7 +47,7 @@ class Pausing:
         if had is not None and had - self._had < _PYTHON_PAUSES and time.monotonic() < self._ends:
             self._look_later(thread)
             return
-        shell.python.post("continue", {"threadId": "*"})  # forgets the pause that has not come about
+        shell.python.forget_pause()
         shell.machine.pausing = "native"
         shell.attach().threads.pause(self._lwp_of(thread))
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pyharness.debugger.python.asking import Asking, with_prints
-from pyharness.debugger.python.dap_client import DapClient, RequestError
+from pyharness.debugger.python.dap_client import DapClient, Pending, RequestError
 from pyharness.debugger.python.lines import source_breakpoint
 from pyharness.model.errors import HarnessError
 from pyharness.model.evaluation import checked_level
@@ -50,6 +50,8 @@ class PythonSide:
     def __init__(self, on_event: Callable[[Message | None], None]) -> None:
         self._on_event = on_event
         self._link: DapClient | None = None
+        self._forgotten: Pending | None = None
+        """What debugpy was sent last for a pause that had not come about."""
         self._breakpoints: dict[str, dict[int, list[Breakpoint]]] = {}
         """File → line → what is wanted there."""
         self._dap_thread: dict[int, int] = {}
@@ -152,6 +154,20 @@ class PythonSide:
     def post(self, command: str, arguments: Message) -> None:
         """Send a request that is done when debugpy's threads can run."""
         self._dap.post(command, arguments)
+
+    def forget_pause(self) -> None:
+        """Have what debugpy was asked to pause go on, should that come about after all."""
+        self._forgotten = self._dap.post("continue", {"threadId": "*"})
+
+    def is_forgotten(self, stop: Message) -> bool:
+        """Whether a pause came about before debugpy heard that nobody waits for it any more: its thread runs on.
+
+        That may be long ago: while a thread holds the GIL in native code debugpy hears nothing.
+        """
+        if self._forgotten is None:
+            return False
+        heard = self._forgotten.response
+        return heard is None or int(heard["seq"]) > int(stop["seq"])
 
     def thread_of(self, dap_thread: int) -> int:
         """The LWP of a stopped thread (asked of the program once)."""
