@@ -107,7 +107,8 @@ def _by_the_program(
     refused: HarnessError | None,
 ) -> Value:
     place = _place(stack, shown)
-    with gdb_says_why(refused if refused and is_known(expression.text, refused.message) else None):
+    is_cxx = refused and expression.language != "python" and is_known(expression.text, refused.message)
+    with gdb_says_why(refused if is_cxx else None):
         answer = shell.ask_agent(shown.thread, Evaluate(expression.text, *place)) or NOT_EVALUATED
     if answer.text is not None:
         return Value(Variable("", answer.text), answer.prints)

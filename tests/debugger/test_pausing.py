@@ -3,7 +3,9 @@
 import os
 import subprocess
 import sys
+import sysconfig
 import threading
+from pathlib import Path
 
 import pytest
 
@@ -44,7 +46,13 @@ def test_a_stop_of_debugpys_that_was_forgotten_is_none(spinning):
     told = [shell.machine.focus]
     shell.pump(lambda: shell.machine.focus is not None)
     told.append(shell.machine.focus)
-    assert [stop and stop.language for stop in told] == [None, "native"]
+    shell.begin("continue")
+    shell.pause(spinning.pid)
+    shell.handle(*event)  # as long as a thread holds the GIL in native code, debugpy reads nothing, and stops later
+    told.append(shell.machine.focus)
+    shell.pump(lambda: shell.machine.focus is not None)
+    told.append(shell.machine.focus)
+    assert [stop and stop.language for stop in told] == [None, "native", None, "python"]
 
 
 def test_the_time_that_a_thread_has_computed():
@@ -71,3 +79,59 @@ def test_a_thread_that_waits_computes_nothing():
         pass
     goes_on.set()
     thread.join()
+
+
+DROPS = """#include <Python.h>
+static int count;
+static void dropped(PyObject *self) {
+  ++count;
+  PyObject_Free(self);
+}
+static PyType_Slot slots[] = {{Py_tp_dealloc, dropped}, {0, NULL}};
+static PyType_Spec spec = {"drops.Held", sizeof(PyObject), 0, Py_TPFLAGS_DEFAULT, slots};
+static PyObject *drop(PyObject *module, PyObject *held) {
+  while (count >= 0) {
+    PyObject *made = PyObject_New(PyObject, (PyTypeObject *)held);
+    Py_DECREF(made);
+  }
+  Py_RETURN_NONE;
+}
+static PyMethodDef functions[] = {{"drop", drop, METH_O, NULL}, {NULL, NULL, 0, NULL}};
+static struct PyModuleDef module = {PyModuleDef_HEAD_INIT, "drops", NULL, -1, functions};
+PyMODINIT_FUNC PyInit_drops(void) {
+  PyObject *made = PyModule_Create(&module);
+  PyModule_AddObject(made, "Held", PyType_FromSpec(&spec));
+  return made;
+}
+"""
+DROPPING = """import ctypes
+from pathlib import Path
+
+import drops
+
+address = ctypes.cast(ctypes.pythonapi._Py_Dealloc, ctypes.c_void_p).value
+Path("dealloc").write_text(hex(address))
+drops.drop(drops.Held)
+"""
+
+
+def test_a_stop_on_the_way_out_of_the_interpreter_is_told_in_place_of_the_pause(tmp_path, monkeypatch):
+    """What the interpreter finishes may call the user's code, which has breakpoints."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "drops.c").write_text(DROPS)
+    include = f"-I{sysconfig.get_path('include')}"
+    subprocess.run(["gcc", "-g", "-O0", "-fPIC", "-shared", include, "-o", "drops.so", "drops.c"], check=True)
+    (tmp_path / "dropping.py").write_text(DROPPING)
+    with pyharness.debug("dropping.py") as program:
+        program.run_to("native:drop")
+        native, thread = program._shell.native, program.pid
+        native.link.command(f"-break-insert -t *{Path('dealloc').read_text()}")
+        with native.link.gathered() as stops:
+            native.threads.resume(thread)
+            stops.get(timeout=60)
+        native.link.command("-break-insert dropped")
+        came = native.asking.come_out(thread)
+        assert came.values["reason"] == "breakpoint-hit"
+        assert came.values["frame"]["func"] == "dropped"
+        assert native.asking.come_out(thread) is None
+        assert program.evaluate("py:[1] + [2]") == "[1, 2]"

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
+import sysconfig
+from pathlib import Path
 
 import pytest
 
+from kit import needs
 from kit.gdb import Gdb, at
 from kit.marks import line_of
 from kit.paths import ROOT
@@ -145,6 +149,24 @@ def test_python_is_asked_where_no_object_is_half_made(tmp_path, forever):
     )
     gdb.has("BEFORE PyList_New", "BEHIND ", "work () at", "(True, 2000)")
     assert "BEHIND PyList_New" not in gdb.text
+
+
+def test_python_is_asked_in_a_program_that_sleeps_in_an_interpreter_without_names(tmp_path):
+    """Nobody knows what its functions do; the one that sleeps is not waited for."""
+    library = Path(sysconfig.get_config_var("LIBDIR")) / sysconfig.get_config_var("INSTSONAME")
+    if library.suffix == ".a":
+        needs.skip("needs a Python with a shared libpython")
+    subprocess.run(["strip", "-o", tmp_path / library.name, library], check=True)
+    script = tmp_path / "sleeps.py"
+    script.write_text("import time\n\nprint('ready', flush=True)\ntime.sleep(1000)\n")
+    words = [sys.executable, "-m", "pyharness.debuggee", script]
+    environment = {**os.environ, "LD_LIBRARY_PATH": str(tmp_path)}
+    with subprocess.Popen(words, stdout=subprocess.PIPE, text=True, env=environment) as program:
+        try:
+            assert program.stdout.readline() == "ready\n"
+            Gdb(tmp_path, f"ph-attach {program.pid}", f"ph-break py:{script}:4", "detach").has("Breakpoint 1 at py:")
+        finally:
+            program.kill()
 
 
 @pytest.mark.parametrize("forever", [[]], indirect=True)

@@ -114,6 +114,15 @@ class GdbLink(GdbClient):
         self._called, self.stop_in_call = thread, None
         return self.command(line, timeout, waits, self._has_called)
 
+    def comes_out(self, thread: int) -> bool:
+        """Lead a paused thread to where Python may be asked; false where it comes to a stop of its own on the way."""
+        self._called, self.stop_in_call = thread, None
+        try:
+            self.command(line_of(mi.ComeOut(thread)))  # ^running is no answer of ours
+            return self.ask(mi.CameOut())
+        finally:
+            self._called = 0
+
     def _has_called(self) -> None:
         self._called = 0
 

@@ -115,13 +115,20 @@ class StopReasons:
         name = str(notice.values.get("signal-name"))
         if name == "0" and thread in self._threads.interrupted:
             self._threads.interrupted.discard(thread)
-            return "pause"
+            return self._paused(thread)
         if name == "SIGTRAP":
             return self._trap(thread)
         if name not in {"0", "SIGSTOP"} and self._asking.ask(mi.IsOfCall(thread)):  # the breakpoint's stop comes next
             self._condition_crashes[thread] = crash_of(notice)
             return None
         return None if name in {"0", "SIGSTOP"} else "signal"
+
+    def _paused(self, thread: int) -> NativeReason | None:
+        """Where Python may be asked, which a pause may come anywhere of; a stop on the way there comes next."""
+        came = self._asking.come_out(thread)
+        if came is not None:
+            self._threads.tell(came)
+        return "pause" if came is None else None
 
     def _trap(self, thread: int) -> NativeReason | None:
         """A trap that ``arm`` planted, for its thread; another thread waits at it, and passes it if that takes long."""

@@ -142,6 +142,10 @@ class NativeThreads:
         timer.daemon = True
         timer.start()
 
+    def tell(self, stop: Notice) -> None:
+        """Have the shell's thread hear of a stop that came while something else was waited for."""
+        self._link.tell(stop)
+
     def _go_on(self, thread: int, command: _Command, level: int = 0, *, told: bool = False) -> None:
         """Now; ``told``: nobody waits for gdb to begin."""
         (self.finishing.add if command == "finish" else self.finishing.discard)(thread)

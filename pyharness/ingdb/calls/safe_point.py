@@ -11,6 +11,7 @@ from pathlib import Path
 import gdb
 
 from pyharness.ingdb import console
+from pyharness.ingdb.calls import way_out
 from pyharness.ingdb.functions import native_names
 from pyharness.ingdb.functions.collector import is_collecting
 from pyharness.ingdb.process import fatal_signal
@@ -19,18 +20,11 @@ from pyharness.model.errors import HarnessError
 
 _ALLOCATOR = re.compile(r"(je_|tc_|mi_|__libc_)?(malloc|free|calloc|realloc|memalign|aligned_alloc|posix_memalign)")
 _LOCKING = re.compile(r"(libc|ld-linux[^/]*|libjemalloc|libtcmalloc[^/]*|libmimalloc)[.-]")
-_INTERPRETER = re.compile(r"(lib)?python[\d.]")
+_INTERPRETER = re.compile(r"(lib)?python([\d.]|$)")
 _WAITING = re.compile(r"pthread_(cond|mutex)_|lll_lock")
 """What the interpreter calls for the GIL alone: taking that again within, on the same thread, damages its condition."""
-_OWN_DATA = re.compile(
-    r"""(_?Py(Object|Mem|List|Tuple|Dict|Set|Float|Long|Unicode|Bytes|Frame|Type|Method|Slice|Cell)_\w+
-        | _Py_Dealloc | pymalloc\w* | gc_\w+ | new_(dict|keys|values|arena)\w* | (insert|free)_?\w*
-        | (list|tuple|dict|set|float|long|unicode|bytes|frame|slice|type|method)_?\w+ | \w*(alloc|resize)\w* | \?\?
-       )(\.\w+)*""",
-    re.VERBOSE,
-)
-"""Functions of the interpreter's that make, change and free objects. One takes the first of a list of free objects: who
-calls Python before that is off the list is given the same object."""
+_EVALUATES = re.compile(r"_PyEval_EvalFrameDefault(\.\w+)*")
+"""The interpreter's loop, which calls all else and is left only when a function of Python returns."""
 _MAKES = re.compile(
     r"""(_?Py(Object|Mem)_(Malloc|Calloc|Realloc|Free) | pymalloc\w* | gc_alloc | _?PyObject_GC_(New|Del|Alloc|Link)\w*
         | PyType_GenericAlloc | _?Py(List|Tuple|Dict|Slice|Cell)_New\w* | PyFloat_FromDouble | _?PyLong_New
@@ -40,6 +34,8 @@ _MAKES = re.compile(
 )
 """Functions of the interpreter's that make objects and call nothing: no step out of what they call ends there."""
 _MAX_DEPTH = 16
+_FOR_MEMORY = {9, 11, 12, 25, 28}
+"""System calls: mmap, munmap, brk, mremap, madvise."""
 
 
 def inside_locking() -> bool:
@@ -56,7 +52,10 @@ def reach() -> None:
         )
     frame = _outermost_locking()
     if frame is None:
-        _leave_own_data()
+        if gdb.parameter("non-stop"):
+            _check_own_data()
+        elif not fatal_signal.is_here() and not _waits():
+            _leave_own_data()
         return
     if fatal_signal.is_here():
         raise HarnessError(
@@ -71,39 +70,95 @@ def reach() -> None:
     _finish(frame)
 
 
+class _Led:
+    """The latest thread that was led to where Python may be asked; there is one gdb."""
+
+    to: way_out.Place | None = None
+    """Where that is; ``None`` where it came to another stop on the way."""
+
+
+def come_out() -> None:
+    """Lead the selected thread to where Python may be asked; what takes long is left as it stands."""
+    arrives = True
+    if not is_collecting() and not fatal_signal.is_here() and not _waits():
+        locking = _outermost_locking(waits=False)
+        arrives = _leave_own_data() if locking is None else way_out.leave(locking) != "stopped"
+    _Led.to = way_out.Place.here() if arrives else None
+
+
+def came_out() -> bool:
+    """Whether the latest thread was led there; else it came to another stop on the way."""
+    return _Led.to is not None
+
+
 def _finish(frame: gdb.Frame) -> None:
     frame.select()
     with temporarily("suppress-cli-notifications", "on"), temporarily("scheduler-locking", "off"):
         console.run("finish")
 
 
-def _leave_own_data() -> None:
-    """Let the interpreter finish what it does with an object, if the thread was interrupted there."""
+def _check_own_data() -> None:
+    if _Led.to == way_out.Place.here():
+        return
+    name, library = native_names.name_of(gdb.newest_frame())
+    if _INTERPRETER.match(Path(library or "").name) and _MAKES.fullmatch(name):
+        raise HarnessError(
+            f"The thread is in the midst of {name}, half way through an object: Python cannot be asked here.",
+            "Let it run on and try again. What is native, and what is read from memory, can be looked at.",
+        )
+
+
+def _leave_own_data() -> bool:
+    """Let the interpreter finish what it does with an object; false where the thread comes to another stop on the way.
+
+    Names do not tell what it does: allocators and lists of free objects are inlined anywhere. Where a function has
+    returned all is whole, because most may run Python on their way.
+    """
+    own, called = _innermost()
+    if own is None:
+        return True
+    leaves = called if _EVALUATES.fullmatch(native_names.name_of(own)[0]) else own
+    came = way_out.leave(leaves) if leaves is not None else "slow"
+    if came == "slow" and _innermost()[0] is not None:
+        came = way_out.leave_next_call()
+    return came != "stopped"
+
+
+def _waits() -> bool:
+    """Whether the thread is in a system call that may wait for ever, as it does not for memory."""
+    try:
+        number = int(gdb.newest_frame().read_register("orig_rax"))
+    except ValueError:  # another processor's: there threads stay where they are
+        return True
+    return number >= 0 and number not in _FOR_MEMORY
+
+
+def _innermost() -> tuple[gdb.Frame | None, gdb.Frame | None]:
+    """The interpreter's function that the thread is in, or waits for the C library in; then the function of that, too.
+
+    None where it is in other code.
+    """
+    called: gdb.Frame | None = None
     frame: gdb.Frame | None = gdb.newest_frame()
-    if frame is None or fatal_signal.is_here():
-        return
-    if gdb.parameter("non-stop"):
-        name, library = native_names.name_of(frame)
-        if _INTERPRETER.match(Path(library or "").name) and _MAKES.fullmatch(name):
-            raise HarnessError(
-                f"The thread is in the midst of {name}, half way through an object: Python cannot be asked here.",
-                "Let it run on and try again. What is native, and what is read from memory, can be looked at.",
-            )
-        return
-    found: gdb.Frame | None = None
     for _ in range(_MAX_DEPTH):
-        name, library = native_names.name_of(frame) if frame else ("", None)
-        file = Path(library or "").name
-        if frame is None or not (_LOCKING.match(file) or (_INTERPRETER.match(file) and _OWN_DATA.fullmatch(name))):
+        while frame is not None and frame.type() == gdb.INLINE_FRAME:
+            frame = frame.older()
+        if frame is None:
             break
-        found = frame if _INTERPRETER.match(file) else found
-        frame = frame.older()
-    if found is not None:
-        _finish(found)
+        file = Path(native_names.name_of(frame)[1] or "").name
+        if _INTERPRETER.match(file):
+            return frame, called
+        if not _LOCKING.match(file):
+            break
+        called, frame = frame, frame.older()
+    return None, None
 
 
-def _outermost_locking() -> gdb.Frame | None:
-    """The frame of ``malloc`` or the like, of which the thread is inside; ``None`` when it is in other code."""
+def _outermost_locking(*, waits: bool = True) -> gdb.Frame | None:
+    """The frame of ``malloc`` or the like, of which the thread is inside; ``None`` when it is in other code.
+
+    ``waits``: the frame in which it waits for the GIL is one, too.
+    """
     found, inner = None, ""
     frame: gdb.Frame | None = gdb.newest_frame()
     for _ in range(_MAX_DEPTH):
@@ -112,7 +167,7 @@ def _outermost_locking() -> gdb.Frame | None:
         name, library = native_names.name_of(frame)
         file = Path(library or "").name
         if not _LOCKING.match(file):
-            return frame if _WAITING.search(inner) and _INTERPRETER.match(file) else found
+            return frame if waits and _WAITING.search(inner) and _INTERPRETER.match(file) else found
         if _ALLOCATOR.fullmatch(name) or file.startswith("ld-"):
             found = frame
         frame, inner = frame.older(), name

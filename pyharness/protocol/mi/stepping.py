@@ -93,6 +93,21 @@ class IsOfCall(Command[bool], name="ph-is-of-call"):
 
 
 @frozen
+class ComeOut(Command[None], name="ph-come-out"):
+    """Have a paused thread finish what holds the allocator's lock, or is half way through an object of Python's.
+
+    Where it runs for that, gdb answers as it does when a thread goes on. ``CameOut`` tells what became of it.
+    """
+
+    thread: int
+
+
+@frozen
+class CameOut(Command[bool], name="ph-came-out"):
+    """Whether the thread of the latest ``ComeOut`` is where it was led; else gdb has told of another stop of it."""
+
+
+@frozen
 class ResumeWithTrap(Command[None], name="ph-resume-with-trap"):
     """Let a thread go on and have the SIGTRAP that it stopped for; gdb itself keeps each for a breakpoint's."""
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from pyharness.debugger.native.link import GdbLink
-    from pyharness.gdbmi.records import Value
+    from pyharness.gdbmi.records import Notice, Value
     from pyharness.protocol.agent import Request
 
 Answer = TypeVar("Answer")
@@ -62,6 +62,11 @@ class NativeAsking:
         if lost := self._lost_python.get(thread):
             raise HarnessError(*lost)
         return self.calls.ask(mi.AskAgent(thread, request.written()))
+
+    def come_out(self, thread: int) -> Notice | None:
+        """Have a paused thread come to where Python may be asked; the stop that it came to on the way, if any."""
+        self.ahead.forget()
+        return None if self._link.comes_out(thread) else self._link.stop_in_call
 
     def said(self, command: mi.Command[Any], line: str) -> dict[str, Value]:
         """What gdb says to a command, which is written as ``line``."""
