@@ -5,6 +5,7 @@ import subprocess
 import sys
 import sysconfig
 import threading
+import time
 from pathlib import Path
 
 import pytest
@@ -40,6 +41,7 @@ def test_a_stop_of_debugpys_that_was_forgotten_is_none(spinning):
     others = []
     while (event := shell._events.get(timeout=60))[0] != "debugpy" or event[1]["event"] != "stopped":
         others.append(event)
+    time.sleep(0.25)
     pause = ("pause", spinning.pid)
     for each in [pause, *(other for other in others if other != pause), event]:
         shell.handle(*each)
@@ -79,6 +81,23 @@ def test_a_thread_that_waits_computes_nothing():
         pass
     goes_on.set()
     thread.join()
+
+
+def test_a_look_that_was_meant_for_an_earlier_pause(tmp_path):
+    """Python has its quarter of a second, also where the thread waits, as it does for the GIL."""
+    path = tmp_path / "waits.py"
+    path.write_text("import time\ntime.sleep(0.001)\ntime.sleep(600)\n")
+    with pyharness.debug(str(path)) as program:
+        program.run_to(f"py:{path}:3")
+        shell = program._shell
+        shell.begin("continue")
+        while computed(program.pid, program.pid) is not None:
+            pass
+        shell.pause(program.pid)
+        shell.handle("pause", program.pid)
+        assert shell.machine.pausing == "python"
+        shell.pump(lambda: shell.machine.focus is not None)
+        assert shell.machine.focus.language == "native"
 
 
 DROPS = """#include <Python.h>

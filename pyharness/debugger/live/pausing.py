@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 
 _PYTHON_PAUSES = 0.25
 """Seconds in which Python code that runs comes to a line; of a thread that computes, its own seconds."""
+_EARLY = 0.05
+"""Seconds that a timer may come too early."""
 _LONGEST = 5.0
 """Seconds after which gdb comes to a thread that has hardly run at all."""
 
@@ -25,6 +27,8 @@ class Pausing:
         self._events = events
         self._had, self._ends = 0.0, 0.0
         """The processor time that the thread had when the pause began, and when we wait for Python no longer."""
+        self._looks = 0.0
+        """When we look next whether Python has come to a line; a look before that was for an earlier pause."""
 
     def begin(self, thread: int) -> None:
         """Have debugpy stop; ``thread`` is gdb's, where nothing of Python's comes to a line."""
@@ -34,6 +38,7 @@ class Pausing:
         self._look_later(thread)
 
     def _look_later(self, thread: int) -> None:
+        self._looks = time.monotonic() + _PYTHON_PAUSES - _EARLY
         native = threading.Timer(_PYTHON_PAUSES, self._events.put, (("pause", thread),))
         native.daemon = True
         native.start()
@@ -41,7 +46,7 @@ class Pausing:
     def goes_on(self, thread: int) -> None:
         """Have gdb stop a thread, unless something has stopped meanwhile, or a busy machine lets it hardly run."""
         shell = self._shell
-        if not shell.machine.pausing or shell.exit_code is not None:
+        if not shell.machine.pausing or shell.exit_code is not None or time.monotonic() < self._looks:
             return
         had = self._computed(thread)
         if had is not None and had - self._had < _PYTHON_PAUSES and time.monotonic() < self._ends:
