@@ -12,6 +12,7 @@ def begin_traced_frames(
     tracers: tuple[object, ...],
     entries: tuple[CodeType, ...],
     left: Callable[[FrameType, bool], None],
+    adopt: Callable[[], None],
     /,
 ) -> bool: ...
 def change_traced_frames(

@@ -69,19 +69,21 @@ PyObject* begin_traced_frames(PyObject* /*module*/, PyObject* args) {
   PyObject* tracers = nullptr;
   PyObject* entries = nullptr;
   PyObject* left = nullptr;
+  PyObject* adopt = nullptr;
   if (PyArg_ParseTuple(
           args,
-          "OO!O!O:begin_traced_frames",
+          "OO!O!OO:begin_traced_frames",
           &lines_in,
           &PyTuple_Type,
           &tracers,
           &PyTuple_Type,
           &entries,
-          &left) == 0) {
+          &left,
+          &adopt) == 0) {
     return nullptr;
   }
   const int begun = pyharness::breakpoints::begin_traced_frames(
-      lines_in, tracers, entries, left);
+      lines_in, tracers, entries, left, adopt);
   return begun < 0 ? nullptr : PyBool_FromLong(begun);
 }
 
@@ -118,8 +120,8 @@ PyMethodDef methods[] = {
     {"begin_traced_frames",
      begin_traced_frames,
      METH_VARARGS,
-     "begin_traced_frames(lines_in, tracers, entries, left): see traced_frames.h; "
-     "whether this Python has such."},
+     "begin_traced_frames(lines_in, tracers, entries, left, adopt): see "
+     "traced_frames.h; whether this Python has such."},
     {"change_traced_frames",
      change_traced_frames,
      METH_VARARGS,

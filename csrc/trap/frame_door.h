@@ -15,6 +15,7 @@ namespace pyharness::breakpoints {
 
 constexpr int kLine = 2; // PyTrace_LINE
 constexpr int kReturn = 3; // PyTrace_RETURN
+constexpr int kMostReferences = 1000; // of PyGILState_Ensure, in one another
 
 // What reads the interpreter's loop: as one version of Python has it.
 template <typename Python>
@@ -63,6 +64,13 @@ struct FrameDoor {
         is_in(frames.tracers,
               tracer,
               reinterpret_cast<PyObject*>(Py_TYPE(tracer)));
+  }
+
+  // Whether a thread that C++ made leaves Python: the state of the thread is
+  // cleared, and what is its own goes. Whoever takes the GIL once more then, as
+  // pydevd does, deletes the state when it gives it back, and a crash comes.
+  static bool leaves(const State* state) {
+    return state->references == 0; // of PyGILState_Ensure; at least one else
   }
 
   // Calls `take(loop)` from the innermost run of the interpreter's loop
@@ -163,6 +171,9 @@ struct FrameDoor {
   static int
   trace(PyObject* self, PyObject* frame, int what, PyObject* argument) {
     State* state = current();
+    if (leaves(state)) {
+      return 0;
+    }
     if (may_stand_again()) {
       stand();
       settle(true);
@@ -265,7 +276,7 @@ struct FrameDoor {
   // A frame that is traced, or begins in one, or of which nothing is known.
   __attribute__((noinline)) static PyObject*
   evaluate_other(State* state, Frame* frame, int thrown) {
-    if (frames.lines_in == nullptr || own.learns) {
+    if (frames.lines_in == nullptr || own.learns || leaves(state)) {
       return _PyEval_EvalFrameDefault(state, frame, thrown);
     }
     if (Python::kRecursesWithoutStack && is_deep()) {
@@ -274,7 +285,13 @@ struct FrameDoor {
     if (own.seen != frames.changes) {
       begun_before(depth(state));
     }
-    const bool wanted = frames.everywhere || stops_in(state, frame->code) ||
+    const bool unknown = state->tracer == nullptr && state->tracing == 0;
+    const bool stops =
+        (unknown || !frames.everywhere) && stops_in(state, frame->code);
+    if (stops && unknown) {
+      adopt();
+    }
+    const bool wanted = frames.everywhere || stops ||
         (frames.wanted.outermost && Python::is_outermost(state));
     bool set = false;
     if ((wanted || state->loop->use_tracing != 0) && is_traced(state)) {
@@ -324,6 +341,7 @@ struct FrameDoor {
     PyObject* flags = PyObject_GetAttrString(code, "co_flags");
     PyErr_Clear();
     const bool expected = state->interpreter == PyInterpreterState_Main() &&
+        state->references > 0 && state->references < kMostReferences &&
         tracer == (state->tracer != nullptr ? state->tracer : Py_None) &&
         file == reinterpret_cast<Code*>(code)->filename && flags != nullptr &&
         PyLong_AsLong(flags) == reinterpret_cast<Code*>(code)->flags;

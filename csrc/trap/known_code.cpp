@@ -111,6 +111,21 @@ bool pyharness::breakpoints::learn(PyObject* code, PyObject* file) {
   return stops;
 }
 
+void pyharness::breakpoints::adopt() {
+  PyObject *type = nullptr, *value = nullptr, *trace = nullptr;
+  PyErr_Fetch(&type, &value, &trace); // a generator may begin with one
+  own.learns = true;
+  PyObject* adopt = Py_NewRef(frames.adopt); // it may be ended meanwhile
+  PyObject* result = PyObject_CallNoArgs(adopt);
+  if (result == nullptr) {
+    put_off();
+  }
+  Py_XDECREF(result);
+  Py_DECREF(adopt);
+  own.learns = false;
+  PyErr_Restore(type, value, trace);
+}
+
 bool pyharness::breakpoints::passes(PyObject* frame, PyObject* file) {
   if (frames.everywhere || frames.lines == nullptr) {
     return false;

@@ -12,6 +12,9 @@ bool is_in(PyObject* tuple, PyObject* object, PyObject* or_this);
 // the answer at the code. True where that is unknown. Runs Python.
 bool learn(PyObject* code, PyObject* file);
 
+// Tells the debugger of the thread that runs. Runs Python.
+void adopt();
+
 // Whether nothing can stop at the line at which `frame` stands.
 bool passes(PyObject* frame, PyObject* file);
 

@@ -48,13 +48,16 @@ struct Python310 {
     State* next;
     void* interpreter;
     Frame* frame;
-    std::byte between[16];
+    std::byte between[12];
+    int tracing;
     Loop* loop;
     void* profile;
     TraceFunction trace;
     PyObject* profiler;
     PyObject* tracer;
-    std::byte after[176];
+    std::byte errors[72];
+    int references;
+    std::byte after[100];
     Loop root;
   };
 
@@ -107,13 +110,17 @@ struct Python311 {
     State* prev;
     State* next;
     void* interpreter;
-    std::byte between[32];
+    std::byte between[20];
+    int tracing;
+    std::byte what[8];
     Loop* loop;
     void* profile;
     TraceFunction trace;
     PyObject* profiler;
     PyObject* tracer;
-    std::byte after[240];
+    std::byte errors[40];
+    int references;
+    std::byte after[196];
     Loop root;
   };
 
@@ -139,14 +146,18 @@ struct Python311 {
 
 static_assert(offsetof(Python310::Code, extra) == 144);
 static_assert(offsetof(Python310::Frame, code) == 32);
+static_assert(offsetof(Python310::State, tracing) == 44);
 static_assert(offsetof(Python310::State, loop) == 48);
 static_assert(offsetof(Python310::State, tracer) == 80);
+static_assert(offsetof(Python310::State, references) == 160);
 static_assert(offsetof(Python310::State, root) == 264);
 static_assert(offsetof(Python311::Code, extra) == 176);
 static_assert(offsetof(Python311::Frame, previous) == 48);
 static_assert(offsetof(Python311::Frame, is_entry) == 68);
+static_assert(offsetof(Python311::State, tracing) == 44);
 static_assert(offsetof(Python311::State, loop) == 56);
 static_assert(offsetof(Python311::State, tracer) == 88);
+static_assert(offsetof(Python311::State, references) == 136);
 static_assert(offsetof(Python311::State, root) == 336);
 
 } // namespace pyharness::breakpoints

@@ -46,7 +46,8 @@ int begin_traced_frames(
     PyObject* lines_in,
     PyObject* tracers,
     PyObject* entries,
-    PyObject* left) {
+    PyObject* left,
+    PyObject* adopt) {
   if (version() == Version::kOther || PyTuple_Size(entries) < 1) {
     return 0;
   }
@@ -70,6 +71,7 @@ int begin_traced_frames(
   frames.tracers = Py_NewRef(tracers);
   frames.entries = Py_NewRef(entries);
   frames.left = Py_NewRef(left);
+  frames.adopt = Py_NewRef(adopt);
   frames.lines_in = Py_NewRef(lines_in);
   return 1;
 }
@@ -104,6 +106,7 @@ void end_traced_frames() {
   Py_CLEAR(frames.tracers);
   Py_CLEAR(frames.entries);
   Py_CLEAR(frames.left);
+  Py_CLEAR(frames.adopt);
   Py_CLEAR(frames.lines);
   with_door([](auto door) { door.stand(); });
 }

@@ -33,13 +33,17 @@ struct Wanted {
 // set; `entries` has the code with which Python's own threads begin. While each
 // frame is traced, `left(frame, raises)` is called where a generator or a
 // coroutine returns, raises or waits, after the debugger's trace function.
+// `adopt()` is called on a thread without a trace function that is about to
+// run code with such a line: it may be one that C++ made, of which the debugger
+// knows nothing, and gets the debugger's trace function then.
 // Returns 0 where this Python has no such switch (from 3.12 on it has
 // sys.monitoring) or is not as expected, and -1 with an exception set.
 int begin_traced_frames(
     PyObject* lines_in,
     PyObject* tracers,
     PyObject* entries,
-    PyObject* left);
+    PyObject* left,
+    PyObject* adopt);
 
 // `forget` what `lines_in` has said so far. `running` is a sequence of the code
 // objects that run on any thread. Returns false with an exception set.

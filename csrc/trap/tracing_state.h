@@ -18,6 +18,7 @@ struct Frames {
   PyObject* tracers = nullptr;
   PyObject* entries = nullptr;
   PyObject* left = nullptr;
+  PyObject* adopt = nullptr;
   PyObject* lines = nullptr; // file name -> what `lines_in` said of it
   Wanted wanted;
   Py_ssize_t known_at = -1; // where code objects keep what is known of them

@@ -30,8 +30,8 @@ print("end", threading.active_count())
 """
 
 
-TRACED = [name for name in interpreters() if tuple(map(int, name.partition("-")[0].split("."))) >= (3, 12)]
-"""Pythons in which pydevd sees threads that C++ made."""
+TRACED = [name for name in interpreters() if tuple(map(int, name.partition("-")[0].split("."))) >= (3, 10)]
+"""Pythons in which threads that C made stop at lines: 3.9 has no door at which its frames could be seen."""
 
 
 @pytest.mark.rotated

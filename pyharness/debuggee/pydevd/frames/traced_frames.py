@@ -13,6 +13,8 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from pyharness.debuggee.fork_lock import ForkLock
+from pyharness.debuggee.link import quiet_thread
+from pyharness.debuggee.pydevd.frames import foreign_thread
 from pyharness.debuggee.pydevd.frames.trace_function import MONITORING
 from pyharness.debuggee.pydevd.steps import unwound_steps
 from pyharness.debuggee.thread_registry import REGISTRY
@@ -68,7 +70,7 @@ class TracedFrames:
 
         self._trap, self._parts_of_name = _trap, pydevd_file_utils.get_abs_path_real_path_and_base_from_file
         tracers = debugger.trace_dispatch, *_tracers()
-        if not _trap.begin_traced_frames(self._lines_in, tracers, _entries(), unwound_steps.left):
+        if not _trap.begin_traced_frames(self._lines_in, tracers, _entries(), unwound_steps.left, self._adopt):
             return
         self._debugger = debugger
         self._lock.begin(threading.RLock())  # a forked child may have one that is held
@@ -126,8 +128,9 @@ class TracedFrames:
             TracingFunctionHolder._original_tracing, self._settrace = self._settrace, None
 
     def _look(self) -> None:
-        if self._steps != _steps():
-            self._change()
+        with self._lock:  # another thread may be about to say that nothing steps, as it knew before
+            if self._steps != _steps():
+                self._change()
 
     def _change(self, *, forget: bool = False) -> None:
         with self._lock:  # what is found is told before another thread finds something newer
@@ -142,6 +145,23 @@ class TracedFrames:
                 forget,
                 tuple({id(frame.f_code): frame.f_code for frame in _frames()}.values()) if forget else (),
             )
+
+    def _adopt(self) -> None:
+        """Trace a thread that C++ has made, such as one of autograd's: pydevd knows those that Python starts.
+
+        Of these, the main one too, whoever is not traced is so on purpose: pydevd's own, and ours.
+        """
+        debugger, settrace = self._debugger, self._settrace
+        if debugger is None or settrace is None or debugger.pydb_disposed or quiet_thread.is_one():
+            return
+        if threading.main_thread().ident == threading.get_ident():
+            return
+        outermost: FrameType | None = sys._getframe().f_back
+        while outermost is not None and outermost.f_back is not None:
+            outermost = outermost.f_back
+        if outermost is None or outermost.f_code not in _begins_threads():
+            foreign_thread.make_known(debugger)
+            settrace(debugger.trace_dispatch)
 
     def _lines_in(self, file: str) -> frozenset[int]:
         """The lines of breakpoints in the code of a file, by the name that its code objects have."""
@@ -173,6 +193,15 @@ def _entries() -> tuple[CodeType, ...]:
 
     begins = Thread._bootstrap_inner, _NewThreadStartupWithTrace.__call__  # type: ignore[attr-defined]
     return tuple(each.__code__ for each in begins)
+
+
+def _begins_threads() -> tuple[CodeType, ...]:
+    """What a thread of Python's begins with, traced or not."""
+    from threading import Thread
+
+    from _pydev_bundle.pydev_monkey import _NewThreadStartupWithoutTrace
+
+    return Thread._bootstrap.__code__, _NewThreadStartupWithoutTrace.__call__.__code__  # type: ignore[attr-defined]
 
 
 def _follow(debugger: Any, method: Any, then: Callable[[], object]) -> None:
