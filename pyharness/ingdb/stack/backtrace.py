@@ -270,6 +270,8 @@ def _forget_frames(_event: object) -> None:
     _unwound_frames.clear()
 
 
+_READS = 3
+"""How often the list of Python's threads is read for one that is not in it."""
 _known_threads: dict[tuple[int, ...], list[PythonThread]] = {}
 """By inferior and thread; one that stands runs no Python until gdb lets it go on or calls a function on it."""
 _unwound_frames: dict[tuple[int, ...], tuple[tuple[int, int | None], list[NativeFrame]]] = {}
@@ -288,7 +290,12 @@ def _read_threads(python: Python, thread: gdb.InferiorThread) -> list[PythonThre
     except (gdb.error, ValueError):
         pthread = 0
     known = KernelThread(thread.ptid[1], pthread, _stack_pointer(frame) or 0)
-    return known.among(python.threads(known.may_be))
+    for _ in range(_READS if gdb.parameter("non-stop") else 1):
+        # Others run, and come and go from the list: it is read at once, of memory as it is now.
+        now = Python(Memory(read), python.layout, python.runtime)
+        if found := known.among(now.threads(known.may_be)):
+            return found
+    return []
 
 
 def _native_frames(limit: int) -> Iterator[NativeFrame]:
