@@ -73,7 +73,7 @@ def tune(debugger: Any) -> None:
     passed_returns.watch(debugger)
     suspended_greenlets.watch(debugger)
     stepping.watch(debugger)  # before all others: where it passes by nobody stands
-    woken.watch()
+    woken.watch(stepping.is_armed)
     _spare_threads()
     _hold_while_shown()
     _advise_nothing()

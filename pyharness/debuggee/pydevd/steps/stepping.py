@@ -29,6 +29,8 @@ from pyharness.protocol.pydevd import Returns
 if TYPE_CHECKING:
     from types import FrameType
 
+_ARMED: set[int] = set()
+"""Threads whose step is pending since the agent armed it."""
 _CALLING: dict[int, tuple[int, int]] = {}
 """Thread → the call of native code that its innermost frame of the user's was in as ``arm_step_in`` armed it."""
 _RUN = 1
@@ -65,6 +67,16 @@ def disarm(_request: Disarm) -> None:
         _set_step(-1, None)
 
 
+def is_armed(thread: threading.Thread) -> bool:
+    """Whether a thread runs with a step that the agent has armed.
+
+    debugpy has every thread go on at once, and forget its step. It may read that late, where a thread that ran all the
+    while has come to native code, and is on its way out.
+    """
+    info = getattr(thread, "additional_info", None)
+    return thread.ident in _ARMED and info is not None and info.pydev_state == _RUN
+
+
 def watch(debugger: Any) -> None:
     """From now on a step that ``arm_step_in`` has armed ends neither in a library's code nor as that returns.
 
@@ -76,6 +88,7 @@ def watch(debugger: Any) -> None:
     @functools.wraps(original)
     def stands_for(thread: threading.Thread, frame: FrameType, event: str, *arguments: Any, **named: Any) -> Any:
         calling = _CALLING.pop(threading.get_ident(), None)
+        _ARMED.discard(threading.get_ident())
         if event == "return" and calling == _call_of(frame):
             _CALLING[threading.get_ident()] = calling
             _stepping_info().pydev_state = _RUN
@@ -215,6 +228,7 @@ def _is_traced() -> bool:
 
 def _set_step(command: int, frame: FrameType | None) -> None:
     info = _stepping_info()
+    (_ARMED.discard if command == -1 else _ARMED.add)(threading.get_ident())
     info.pydev_step_cmd = command
     info.pydev_original_step_cmd = command  # it tells a step from a breakpoint by this
     info.pydev_step_stop = frame

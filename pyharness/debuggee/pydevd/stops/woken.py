@@ -18,15 +18,18 @@ _MARK = "pyharness_woken"
 _ANY = "*"
 
 
-def watch() -> None:
-    """From now on a step, a jump and *continue* also wake the thread that they are for."""
+def watch(keeps_its_step: Callable[[threading.Thread], bool]) -> None:
+    """From now on a step, a jump and *continue* also wake the thread that they are for.
+
+    A thread that ``keeps_its_step`` runs, and is not let go.
+    """
     from _pydevd_bundle import pydevd_thread_lifecycle as lifecycle
     from _pydevd_bundle.pydevd_comm import InternalSetNextStatementThread, InternalThreadCommand
 
     if hasattr(lifecycle, _MARK):
         return
     setattr(lifecycle, _MARK, True)
-    lifecycle.internal_run_thread = _and_wake(lifecycle.internal_run_thread)
+    lifecycle.internal_run_thread = _and_wake(lifecycle.internal_run_thread, keeps_its_step)
     for command in (InternalThreadCommand, InternalSetNextStatementThread):
         command.do_it = _done_and_wake(command.do_it)
 
@@ -41,8 +44,10 @@ def wake(thread: threading.Thread) -> None:
         _wake(debugger, get_thread_id(thread))
 
 
-def _and_wake(run: Callable[..., Any]) -> Callable[..., Any]:
+def _and_wake(run: Callable[..., Any], keeps_its_step: Callable[[threading.Thread], bool]) -> Callable[..., Any]:
     def stands_for(thread: threading.Thread, *arguments: Any, **named: Any) -> None:
+        if keeps_its_step(thread):
+            return
         run(thread, *arguments, **named)
         wake(thread)
 
