@@ -14,7 +14,8 @@ import click
 from pyharness.cli.grammar import completers
 from pyharness.cli.grammar.verb import Verb
 from pyharness.cli.kit.options import debug_kernels_option, eval_timeout_option, program_options, ranks_option
-from pyharness.cli.kit.script import family_of, job_of
+from pyharness.cli.kit.script import family_of, job_of, runs_python
+from pyharness.host.programs import is_program
 from pyharness.host.visible import is_there
 from pyharness.model.errors import UsageError
 
@@ -101,7 +102,7 @@ def command(  # noqa: PLR0913, PLR0917  (one for each option)
     checked_timeout(eval_timeout)
     output.colours.off = no_color
     from_files = [line for file in files for line in file_lines(file)]
-    if ranks is not None or children:
+    if ranks is not None or children or runs_python(words, module):
         job = _several(words, module, python, cwd, ranks, children=children, debug_kernels=debug_kernels)
         wanted = ["continue"] if post_mortem and not places else []
         return _job_session(job, [*commands, *from_files], include, eval_timeout).run(places, wanted)
@@ -260,7 +261,7 @@ def _name_the_nearest(word: str) -> None:
 
 def _is_core(word: str) -> bool:
     try:
-        if not Path(word).is_file():  # a pipe would keep whoever opens it
+        if not Path(word).is_file() or is_program(word):  # a pipe would keep whoever opens it
             return False
         with Path(word).open("rb") as file:
             return file.read(4) == _CORE

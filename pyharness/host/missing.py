@@ -7,6 +7,7 @@ import os
 from pathlib import Path
 
 from pyharness.host.folders import current_folder
+from pyharness.host.programs import is_program
 from pyharness.model.errors import UsageError, nearest
 
 _MOST = 2000
@@ -46,6 +47,11 @@ def check_script(script: str, folder: Path | None = None, *, once: bool = False)
         raise UsageError(f"There is no script {script!r}.", near or "Name a Python file, or use -m for a module.")
     if not os.access(path, os.R_OK):
         raise _unreadable(script)
+    if is_program(path):
+        raise UsageError(
+            f"{script} is a program, and no Python file.",
+            f"`pyharness debug {script}` starts it and debugs its Python; `pyharness attach PID` does, where it runs.",
+        )
     return path
 
 

@@ -55,6 +55,16 @@ def plain_extension(python: str) -> Path:
 
 def own_interpreter() -> Path | None:
     """An interpreter of this Python's version whose file has debug information; ``None`` without a libpython."""
+    version = sysconfig.get_config_var("VERSION")
+    return _with_libpython(PROGRAMS / "own_interpreter.cpp", "interpreter", f"bin/python{version}")
+
+
+def embedding() -> Path | None:
+    """A program in C++ that runs Python; ``None`` without a libpython."""
+    return _with_libpython(PROGRAMS / "embedding.cpp", "embedding", "embedding", f'-DHOME="{sys.base_prefix}"')
+
+
+def _with_libpython(source: Path, name: str, program: str, *flags: str) -> Path | None:
     said = sysconfig.get_config_vars()
     places = (Path(said["LIBDIR"]), Path("/usr/lib", said.get("MULTIARCH") or ""))
     names = (said["INSTSONAME"], f"libpython{said['VERSION']}.so.1.0")
@@ -62,10 +72,10 @@ def own_interpreter() -> Path | None:
     library = next((each for each in found if each.exists()), None)
     if library is None:
         return None
-    source = PROGRAMS / "own_interpreter.cpp"
-    command = ["-g", f"-I{sysconfig.get_paths()['include']}", str(source), str(library), f"-Wl,-rpath,{library.parent}"]
+    linked = [str(library), f"-Wl,-rpath,{library.parent}", "-pthread"]
+    command = ["-g", f"-I{sysconfig.get_paths()['include']}", *flags, str(source), *linked]
     key = _key(source.read_bytes(), sys.version, str(library))
-    return once(BUILT / f"interpreter-{key}" / "bin" / f"python{said['VERSION']}", lambda made: _compile(made, command))
+    return once(BUILT / f"{name}-{key}" / program, lambda made: _compile(made, command))
 
 
 def tally(python: str, folder: str) -> Path:

@@ -12,6 +12,7 @@ from pyharness.debugger.starting.job import JobCommand
 from pyharness.debugger.starting.launch import Command
 from pyharness.host.descriptors import inherited
 from pyharness.host.missing import check_named_from
+from pyharness.host.programs import is_program
 from pyharness.model.errors import UsageError
 from pyharness.model.ranks.named import named_ranks
 
@@ -36,7 +37,12 @@ def command_of(words: tuple[str, ...], module: str | None, python: str, cwd: str
 def family_of(
     words: tuple[str, ...], module: str | None, python: str, cwd: str | None, *, debug_kernels: bool
 ) -> JobCommand:
-    """The script or module that ``--children`` means: a program whose child processes are debugged, too."""
+    """The script or module that ``--children`` means: a program whose child processes are debugged, too.
+
+    It may be one that Python does not run, and that runs Python itself, or starts it.
+    """
+    if runs_python(words, module):
+        return _program_of(words, python, cwd, debug_kernels=debug_kernels)
     if debug_kernels:
         raise UsageError(
             "--children takes no --debug-kernels.", "Debug one process with it: pyharness debug SCRIPT --debug-kernels"
@@ -45,6 +51,21 @@ def family_of(
     command.check()
     front = [command.python or sys.executable, *(["-m"] if command.module else [])]
     return JobCommand((*front, command.script, *command.arguments), cwd=cwd, children=True)
+
+
+def runs_python(words: tuple[str, ...], module: str | None) -> bool:
+    """Whether a program was typed that Python does not run, such as one that embeds it."""
+    return module is None and bool(words) and is_program(words[0])
+
+
+def _program_of(words: tuple[str, ...], python: str, cwd: str | None, *, debug_kernels: bool) -> JobCommand:
+    program = words[0]
+    if python or debug_kernels:
+        option = "--python" if python else "--debug-kernels"
+        raise UsageError(f"{program} is a program, and no Python file: it takes no {option}.", "Leave that away.")
+    command = JobCommand((str(Path(program).absolute()), *words[1:]), cwd=cwd, children=True)
+    command.check()
+    return command
 
 
 def job_of(

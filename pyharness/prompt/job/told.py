@@ -50,7 +50,7 @@ def nobody_came(code: int, others: Iterable[int], members: Members) -> HarnessEr
     if members is not RANKS:
         return HarnessError(
             f"The program ended with {code}, and no Python of it called in.",
-            "Python has to read PYTHONPATH: no -I, -E or -S.",
+            "Python has to read PYTHONPATH: no -I, -E, -S or isolated PyConfig. `pyharness debug PID` needs none.",
         )
     there = in_ranges(others)
     return HarnessError(
