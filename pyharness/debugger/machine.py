@@ -132,6 +132,8 @@ class Machine:
         if kind == "out":
             self._armed = True
             actions.append(ArmReturn(focus.thread))
+        self._outlived |= self._pending_python - {focus.thread}  # a step that the agent has armed is not forgotten
+        self._outlived.discard(focus.thread)
         self._pending_python.discard(focus.thread)
         if kind != "continue":
             self._pending_python.add(focus.thread)

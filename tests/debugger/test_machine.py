@@ -251,6 +251,15 @@ def test_a_breakpoint_of_another_thread_ends_a_step(machine):
     assert machine.focus == Stopped(OTHER, "native", "breakpoint")
 
 
+def test_a_step_out_ends_unseen_where_another_thread_has_gone_on_from_a_stop_since(machine):
+    into_kernel(machine)
+    assert machine.request("out") == [Leave(MAIN)]
+    machine.handle(PythonStopped(OTHER, "breakpoint"))
+    assert machine.request("continue") == [Python(OTHER, "continue")]
+    assert machine.handle(PythonStopped(MAIN, "step")) == [Python(MAIN, "continue")]
+    assert machine.focus is None
+
+
 def test_a_crash_during_a_step_is_told_as_a_signal(machine):
     machine.request("over")
     machine.handle(NativeStopped(MAIN, "signal"))
