@@ -36,6 +36,7 @@ _EXAMPLES = (
     ("a module with its own options", "pyharness debug -m package.train -- --epochs 1"),
     ("where it fails: the frames are still there", "pyharness debug --post-mortem train.py"),
     ("a data loader's workers, too", "pyharness debug --children train.py"),
+    ("a program in C++ that embeds Python", "pyharness debug build/app"),
     ("a program that runs already: it runs on when you leave", "pyharness debug train-4242"),
     ("what a program died of", "pyharness debug core.4242"),
     ("the same commands again", "pyharness debug train.py -x commands.txt < /dev/null"),
@@ -90,7 +91,10 @@ def command(  # noqa: PLR0913, PLR0917  (one for each option)
     post_mortem: bool,
     no_color: bool,
 ) -> int:
-    """Debug SCRIPT, or a process by its id or handle, or a core file, at a prompt for Python and C++."""
+    """Debug SCRIPT, or a program that embeds Python, a process or a core file, at a prompt for Python and C++.
+
+    A process is named by its id or its handle.
+    """
     from pyharness.cli.kit import output
     from pyharness.model.evaluation import checked_timeout
     from pyharness.prompt.commands import all as _commands  # noqa: F401  (registers them)
