@@ -34,8 +34,6 @@ _MAKES = re.compile(
 )
 """Functions of the interpreter's that make objects and call nothing: no step out of what they call ends there."""
 _MAX_DEPTH = 16
-_FOR_MEMORY = {9, 11, 12, 25, 28}
-"""System calls: mmap, munmap, brk, mremap, madvise."""
 
 
 def inside_locking() -> bool:
@@ -54,7 +52,7 @@ def reach() -> None:
     if frame is None:
         if gdb.parameter("non-stop"):
             _check_own_data()
-        elif not fatal_signal.is_here() and not _waits():
+        elif not fatal_signal.is_here() and not way_out.waits():
             _leave_own_data()
         return
     if fatal_signal.is_here():
@@ -80,7 +78,7 @@ class _Led:
 def come_out() -> None:
     """Lead the selected thread to where Python may be asked; what takes long is left as it stands."""
     arrives = True
-    if not is_collecting() and not fatal_signal.is_here() and not _waits():
+    if not is_collecting() and not fatal_signal.is_here() and not way_out.waits():
         locking = _outermost_locking(waits=False)
         arrives = _leave_own_data() if locking is None else way_out.leave(locking) != "stopped"
     _Led.to = way_out.Place.here() if arrives else None
@@ -122,15 +120,6 @@ def _leave_own_data() -> bool:
     if came == "slow" and _innermost()[0] is not None:
         came = way_out.leave_next_call()
     return came != "stopped"
-
-
-def _waits() -> bool:
-    """Whether the thread is in a system call that may wait for ever, as it does not for memory."""
-    try:
-        number = int(gdb.newest_frame().read_register("orig_rax"))
-    except ValueError:  # another processor's: there threads stay where they are
-        return True
-    return number >= 0 and number not in _FOR_MEMORY
 
 
 def _innermost() -> tuple[gdb.Frame | None, gdb.Frame | None]:

@@ -66,7 +66,12 @@ class NativeAsking:
     def come_out(self, thread: int) -> Notice | None:
         """Have a paused thread come to where Python may be asked; the stop that it came to on the way, if any."""
         self.ahead.forget()
-        return None if self._link.comes_out(thread) else self._link.stop_in_call
+        try:
+            return None if self._link.comes_out(thread) else self._link.stop_in_call
+        except GdbBusyError:
+            raise
+        except GdbError:  # then it is shown where it stands
+            return None
 
     def said(self, command: mi.Command[Any], line: str) -> dict[str, Value]:
         """What gdb says to a command, which is written as ``line``."""
