@@ -62,12 +62,12 @@ def test_a_thread_that_is_paused_comes_out_first(making):
 def test_nothing_is_asked_where_instructions_are_stepped_through_the_making_of_an_object(making):
     program, main = making
     program.client.request("pause", threadId=main)
-    frames, module = stands_in(program, main)
+    _, module = stands_in(program, main)
     for _ in range(200):
-        if "PyList_New of" in frames[0]["name"]:
-            break
         program.client.request("stepIn", threadId=main, granularity="instruction")
         frames, module = stands_in(program, main)
+        if "PyList_New of" in frames[0]["name"]:
+            break
     refused = program.client.refused("evaluate", expression="[1] + [2]", frameId=module, context="watch")
     assert "The thread is in the midst of PyList_New, half way through an object" in refused
     program.client.request("continue", threadId=main)

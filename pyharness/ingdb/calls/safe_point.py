@@ -112,14 +112,15 @@ def _leave_own_data() -> bool:
     Names do not tell what it does: allocators and lists of free objects are inlined anywhere. Where a function has
     returned all is whole, because most may run Python on their way.
     """
-    own, called = _innermost()
-    if own is None:
-        return True
-    leaves = called if _EVALUATES.fullmatch(native_names.name_of(own)[0]) else own
-    came = way_out.leave(leaves) if leaves is not None else "slow"
-    if came == "slow" and _innermost()[0] is not None:
-        came = way_out.leave_next_call()
-    return came != "stopped"
+    for leave in (way_out.leave, None, way_out.leave, way_out.leave):  # what took long has come to another function
+        own, called = _innermost()
+        if own is None:
+            return True
+        leaves = called if _EVALUATES.fullmatch(native_names.name_of(own)[0]) else own
+        came = leave(leaves) if leave is not None and leaves is not None else way_out.leave_next_call()
+        if came != "slow":
+            return came == "left"
+    return True
 
 
 def _innermost() -> tuple[gdb.Frame | None, gdb.Frame | None]:

@@ -11,8 +11,8 @@ from pyharness.ingdb.settings import temporarily
 
 Came = Literal["left", "slow", "stopped"]
 """``slow``: still there after some instructions, or about to wait; ``stopped``: at something else: a breakpoint."""
-_INSTRUCTIONS = 1000
-"""Half a second of gdb's; the allocator takes some hundred."""
+_INSTRUCTIONS = 500
+"""A quarter of a second of gdb's; the allocator takes some hundred."""
 _TO_A_CALL = 300
 """Instructions in which the interpreter calls something, but for loops that neither make nor free an object."""
 _LONGEST_CALL = 7
