@@ -48,3 +48,33 @@ def test_nothing_is_left_of_them(version, pyharness, tmp_path):
     assert done.stdout.count("breakpoint · python · called") == 2
     assert "end 1\n" in done.stdout
     assert done.stderr == ""
+
+
+NESTED = """import torch
+
+class Nested(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x, depth):
+        ctx.depth = depth
+        return x * 2
+
+    @staticmethod
+    def backward(ctx, grad):
+        depth = ctx.depth
+        if depth:
+            with torch.enable_grad():
+                Nested.apply(torch.ones(2, requires_grad=True), depth - 1).sum().backward()
+        return grad * 2, None
+
+Nested.apply(torch.ones(2, requires_grad=True), 80).sum().backward()
+"""
+
+
+def test_a_backward_on_a_thread_of_autograds(pyharness, tmp_path):
+    """The engine takes a thread of its own where backwards are nested too deep."""
+    (tmp_path / "nested.py").write_text(NESTED)
+    words = ("debug", tmp_path / "nested.py", "--at", f"py:{tmp_path}/nested.py:12 if depth == 5")
+    done = pyharness(*words, stdin=None, input="p __import__('threading').current_thread()\ndelete\nc\n")
+    assert done.returncode == 0, done.stderr
+    assert "breakpoint · python · " in done.stdout
+    assert "<_DummyThread(" in done.stdout

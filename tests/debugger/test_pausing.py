@@ -5,7 +5,6 @@ import subprocess
 import sys
 import sysconfig
 import threading
-import time
 from pathlib import Path
 
 import pytest
@@ -41,8 +40,9 @@ def test_a_stop_of_debugpys_that_was_forgotten_is_none(spinning):
     others = []
     while (event := shell._events.get(timeout=60))[0] != "debugpy" or event[1]["event"] != "stopped":
         others.append(event)
-    time.sleep(0.25)
     pause = ("pause", spinning.pid)
+    while pause not in others:  # a look before its time would be that of an earlier pause
+        others.append(shell._events.get(timeout=60))
     for each in [pause, *(other for other in others if other != pause), event]:
         shell.handle(*each)
     told = [shell.machine.focus]

@@ -57,7 +57,7 @@ def test_lines_of_python_on_threads_that_the_program_makes(piped, program):
 
 
 def test_one_that_has_python_read_no_environment(pyharness, program):
-    """It cannot call in, and is attached to."""
+    """The program cannot call in; the prompt attaches to it."""
     words = ("isolated", str(PROGRAMS))
     done = pyharness("debug", program, "--", *words, stdin=None, input="bt\n")
     assert "no Python of it called in" in done.stderr

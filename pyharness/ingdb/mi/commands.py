@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import gdb
 
 from pyharness.ingdb import console, torch_process
-from pyharness.ingdb.calls import agent, call_gate, ending, expressions, guarded_call, safe_point
+from pyharness.ingdb.calls import agent, call_gate, ending, expressions, guarded_call
 from pyharness.ingdb.functions import kernel_build, native_names, trap_line
 from pyharness.ingdb.functions.known_functions import innermost, is_own, is_within_own
 from pyharness.ingdb.mi import alone, library_loads
@@ -50,6 +50,7 @@ _MODULES = (
     "exceptions",
     "signals",
     "jump",
+    "pauses",
     "complete",
     "set",
     "core",
@@ -223,17 +224,6 @@ def _is_sent_trap(request: mi.IsSentTrap) -> bool:
 def _is_of_call(request: mi.IsOfCall) -> bool:
     select(request.thread)
     return guarded_call.was_signalled()
-
-
-@handles(mi.ComeOut)
-def _come_out(request: mi.ComeOut) -> None:
-    select(request.thread)
-    safe_point.come_out()
-
-
-@handles(mi.CameOut)
-def _came_out(_request: mi.CameOut) -> bool:
-    return safe_point.came_out()
 
 
 @handles(mi.ResumeWithTrap)
