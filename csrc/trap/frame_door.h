@@ -288,7 +288,8 @@ struct FrameDoor {
     const bool unknown = state->tracer == nullptr && state->tracing == 0;
     const bool stops =
         (unknown || !frames.everywhere) && stops_in(state, frame->code);
-    if (stops && unknown) {
+    if (stops && unknown &&
+        frames.adopt != nullptr) { // asking may have ended it
       adopt();
     }
     const bool wanted = frames.everywhere || stops ||
