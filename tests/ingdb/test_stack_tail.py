@@ -80,6 +80,13 @@ def test_only_the_inner_frames_are_unwound_again(tails, process):
     check(tails, process, 2)
 
 
+def test_the_caller_that_a_function_has_returned_to_stands_at_a_line_of_its_own(tails, process):
+    """Where it called, it stood at the line of the call: one instruction before."""
+    del process.frames[0]
+    process.frames[0] = replace(process.frames[0], line=15)
+    check(tails, process, 1)
+
+
 def test_what_the_inner_frames_wrote_does_not_matter(tails, process):
     process.memory[SIZE - 1] = 7
     check(tails, process, 2)

@@ -61,7 +61,8 @@ class StackTails:
         found: list[NativeFrame] = []
         for frame in frames:
             if known and (joint := known.joints.get(_place(frame))) and self._goes_on(known, joint, frame):
-                whole = found + list(known.frames[joint.level :])
+                here = changed(frame, handle=None)  # its line is another where it is the innermost one now
+                whole = [*found, here, *known.frames[joint.level + 1 :]]
                 if len(found) > _EVERY:  # the next stop joins further in
                     self._keep(key, self._remember(whole, known))
                 return whole
