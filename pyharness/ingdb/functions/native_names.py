@@ -32,6 +32,8 @@ def name_of(frame: gdb.Frame) -> tuple[str, str | None]:
     name = frame.name()
     if frame.type() == gdb.SIGTRAMP_FRAME:
         return SIGNAL_HANDLER, path
+    if name and name.startswith("_Z"):  # so GCC's debug information calls what OpenMP runs in parallel
+        return bare_name(demangled(name.removesuffix("(void)").encode())), path
     if name:
         return (cython_name(name) if frame.function() else bare_name(name)), path
     if library is None:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from pyharness.reading.binaries.elf import Elf
 
-_VERSION = 1
+_VERSION = 2
 _MOST_ENTRIES, _MOST_FILES = 5000, 200
 _LARGEST = 4 << 20
 

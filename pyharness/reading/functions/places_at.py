@@ -127,7 +127,9 @@ def _name(unit: Unit, entry: Entry) -> str:
         if origin is None:
             origin = unit.reference(entry, _SPECIFICATION)
         if origin is None:
-            return _plain("::".join([*_scopes(unit, entry.offset), unit.text(entry, NAME)]))
+            if (name := unit.text(entry, NAME)).startswith("_Z"):  # so GCC calls what OpenMP runs in parallel
+                return bare_name(demangled(name.encode()))
+            return _plain("::".join([*_scopes(unit, entry.offset), name]))
         if not unit.offset < origin < unit.end:
             unit = _unit_around(unit.source, origin)
         entry = unit.entry(origin)
