@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 
 _PLACES = "places"
 _LINE = re.compile(r"(\+?\d+)(?=\s|$)")
+_HAS_CONDITION = re.compile(r"\s(if|when|hits)\s")
 _IN_QUOTES = re.compile(r"""(.*\S)\s+(?:"((?:[^"\\]|\\.)*)"|'((?:[^'\\]|\\.)*)')""", re.DOTALL)
 _ESCAPED_QUOTE = re.compile(r"""\\(["'])""")
-_WITH_COMMA = re.compile(r"((?:\S+:)?\d+)\s*,\s*(\S.*)")
 """A place and its condition, as pdb has them."""
 _NO_MESSAGE = 'For example: log py:train.py:30 "loss={loss.item()}"'
 
@@ -101,9 +101,18 @@ def _script(session: Session) -> str:
 
 
 def _add(session: Session, text: str, *, temporary: bool = False) -> None:
-    if as_in_pdb := _WITH_COMMA.fullmatch(text):
-        text = f"{as_in_pdb[1]} if {as_in_pdb[2]}"
-    set_point(session, Breakpoint(place(session, text)), temporary=temporary)
+    set_point(session, Breakpoint(place(session, _without_comma(text))), temporary=temporary)
+
+
+def _without_comma(text: str) -> str:
+    """A place as pdb has it, ``WHERE, CONDITION``, in our words; a comma in brackets is a part of the place."""
+    depth = 0
+    for index, letter in enumerate(text):
+        depth += (letter in "([{<") - (letter in ")]}>")
+        if letter == "," and not depth:
+            where, condition = text[:index].strip(), text[index + 1 :].strip()
+            return f"{where} if {condition}" if where and condition and not _HAS_CONDITION.search(where) else text
+    return text
 
 
 def set_point(session: Session, new: Breakpoint, *, temporary: bool = False) -> None:
