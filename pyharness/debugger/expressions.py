@@ -6,7 +6,7 @@ import re
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Literal
 
-from pyharness.debugger.merged_stack import python_place
+from pyharness.debugger.merged_stack import merged_stack, python_callers, python_place
 from pyharness.debugger.native.variables import NativeVariables, NoValueError
 from pyharness.model.conditions.op_names import MENTION
 from pyharness.model.errors import DebuggerLostError, HarnessError
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from pyharness.debugger.merged_stack import StackFrame
     from pyharness.debugger.shell import Shell
     from pyharness.model.frames import Language
+    from pyharness.protocol.agent import Evaluated
 
 _CXX = "Give a C++ expression of this frame, a register as $rax"
 _NO_SYMBOL = re.compile(r"(?:^|cannot be evaluated here: )No symbol ")
@@ -65,10 +66,11 @@ def value_of(
     *,
     manner: Literal["glance", "copy", "whole"],
 ) -> Value:
-    """The value in a frame that debugpy does not hold: from memory, or by the program itself on the thread that stands.
+    """The value in a frame that debugpy does not hold: from memory, or by the program itself.
 
-    ``stack`` is that of the frame's thread. What a person types in a native frame (``whole``) may be Python's, as at
-    ``step --print``. A watch or a hover (``glance``) is asked for by itself, again and again: it runs nothing of
+    The program is asked on the thread that stands, or on the one for which that works. ``stack`` is the merged one of
+    the thread, or the part of it that was read. What a person types in a native frame (``whole``) may be Python's, as
+    at ``step --print``. A watch or a hover (``glance``) is asked for by itself, again and again: it runs nothing of
     Python's there, and neither does a ``copy`` of what is shown, which has all lines of it.
     """
     language, text = expression.language, expression.text
@@ -85,15 +87,16 @@ def value_of(
         raise refused  # C++ has the name, whatever Python calls so
     focus = shell.machine.focus
     may_be_python = language == "python" or (manner == "whole" and isinstance(refused, NoValueError))
-    stands = focus is not None and focus.language == "native" and focus.thread == shown.thread
+    looks_from = {shown.thread, *(each.thread for each in stack[:1])}
+    stands = focus is not None and focus.language == "native" and focus.thread in looks_from
     if may_be_python and stands and focus is not None and focus.reason != "signal" and not shell.immobile:
         return _by_the_program(shell, stack, shown, expression, refused)
     if language != shown.frame.language:
-        callers = _python_callers(stack, shown)
+        callers = python_callers(stack, shown) or python_callers(merged_stack(shell, shown.thread), shown)
         if not callers:
-            raise HarnessError(f"{text!r}: this frame is native code.", "Select a frame of Python code.")
+            raise HarnessError(f"{text!r}: no Python has called this frame.", "Look at another thread: `threads`.")
         known = NativeVariables(shell.attach())
-        return Value(known.evaluate(shown.thread, callers[0].level, text, whole=manner != "glance"))
+        return Value(known.evaluate(callers[0].thread, callers[0].level, text, whole=manner != "glance"))
     if language == "native" and isinstance(refused, NoValueError):
         raise HarnessError(refused.message, f"{_CXX}, or Python's with py: before it.") from refused
     raise refused or HarnessError(f"{text!r} cannot be evaluated here.", _why_not(shell, shown))
@@ -106,10 +109,9 @@ def _by_the_program(
     expression: Expression,
     refused: HarnessError | None,
 ) -> Value:
-    place = _place(stack, shown)
     is_cxx = refused and expression.language != "python" and is_known(expression.text, refused.message)
     with gdb_says_why(refused if is_cxx else None):
-        answer = shell.ask_agent(shown.thread, Evaluate(expression.text, *place)) or NOT_EVALUATED
+        answer = python_answer(shell, stack, shown, expression.text)
     if answer.text is not None:
         return Value(Variable("", answer.text), answer.prints)
     problem = f"{answer.prints}{answer.problem}"
@@ -121,6 +123,21 @@ def _by_the_program(
         raise HarnessError(problem)
     said = refused.message.rstrip(".") if refused else ""
     raise HarnessError(f"{said}. In Python: {problem}", f"{_CXX}, or one of Python.")
+
+
+def python_answer(shell: Shell, stack: Sequence[StackFrame], shown: StackFrame, text: str) -> Evaluated:
+    """What Python says of an expression at a native stop: in the frame, or in the one of Python that called it."""
+    callers = python_callers(stack, shown)
+    if not callers:  # no more of the stack was read than the frame
+        stack = merged_stack(shell, shown.thread)
+        callers = [each for each in python_callers(stack, shown) if each.thread != shown.thread]
+    if not callers:  # the thread's own innermost one, as the agent finds it
+        return shell.ask_agent(shown.thread, Evaluate(text)) or NOT_EVALUATED
+    called = callers[0]
+    place = python_place([each.frame for each in stack if each.thread == called.thread], called.frame)
+    focus = shell.machine.focus
+    ask = shell.ask_agent if focus is not None and called.thread == focus.thread else shell.ask_owner
+    return ask(called.thread, Evaluate(text, *place)) or NOT_EVALUATED
 
 
 @contextmanager
@@ -161,17 +178,3 @@ def _why_not(shell: Shell, shown: StackFrame) -> str:
     if focus.reason == "signal":
         return "Nothing is run on a thread that got a signal; names in memory can be shown in a frame of Python."
     return "Step back to Python first."
-
-
-def _place(stack: Sequence[StackFrame], shown: StackFrame) -> tuple[str, int, int]:
-    """Which of the thread's Python frames is meant, as ``Evaluate`` has it: this one, or a native one's caller."""
-    outwards = [shown] if shown.frame.language == "python" else _python_callers(stack, shown)
-    if not outwards:
-        return "", 0, 0
-    return python_place([each.frame for each in stack], outwards[0].frame)
-
-
-def _python_callers(stack: Sequence[StackFrame], shown: StackFrame) -> list[StackFrame]:
-    """The user's Python frames outwards of a native one."""
-    outwards = stack[max(shown.level, 0) :]
-    return [each for each in outwards if each.frame.language == "python" and not each.frame.plumbing]

@@ -1,16 +1,24 @@
-"""The merged stack of a thread: gdb's where that stopped it, else debugpy's with the native frames between."""
+"""The merged stack of a thread: gdb's where that stopped it, else debugpy's with the native frames between.
+
+Of a thread that no Python has called, as of OpenMP's, the stack goes on with that of the thread for which it works.
+"""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from pyharness.model.frozen import frozen
+from pyharness.reading.stack.shared_work import caller_of_region, parallel_function
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from pyharness.debugger.native.side import NativeSide
     from pyharness.debugger.shell import Shell
     from pyharness.model.frames import Frame
+
+_MOST_LOOKED_AT = 16
+"""Threads that are held, one after the other, to find the one for which another works."""
 
 
 @frozen
@@ -26,7 +34,10 @@ class StackFrame:
 
 
 def merged_stack(shell: Shell, thread: int) -> list[StackFrame]:
-    """The stack, innermost frame first; empty for a thread that runs, where gdb is not there to hold it."""
+    """The stack, innermost frame first; empty for a thread that runs, where gdb is not there to hold it.
+
+    The frames of the thread that it works for, if any, are behind its own.
+    """
     stack = _merged(shell, thread)
     shell.sources.shown(each.frame for each in stack)
     return stack
@@ -34,11 +45,40 @@ def merged_stack(shell: Shell, thread: int) -> list[StackFrame]:
 
 def _merged(shell: Shell, thread: int) -> list[StackFrame]:
     focus = shell.machine.focus
-    if focus is not None and thread == focus.thread:
-        if focus.language == "native":
-            return _numbered(thread, shell.attach().stack(thread))
+    stands = focus is not None and thread == focus.thread
+    if stands and focus is not None and focus.language == "python":
         return _between(shell, thread, python_frames(shell, thread))
-    return _numbered(thread, shell.native.stack_of_running(thread)) if shell.native else []
+    native = shell.attach() if stands else shell.native
+    if native is None:
+        return []
+    own = _numbered(thread, native.stack(thread) if stands else native.stack_of_other(thread))
+    return own if _has_python(own) or not own else [*own, *_of_owner(shell, native, own)]
+
+
+def _of_owner(shell: Shell, native: NativeSide, own: Sequence[StackFrame]) -> list[StackFrame]:
+    """The frames of the thread for whose Python another one works, from those on that wait for it; empty for none."""
+    thread = own[0].thread
+    for owner in native.owners_of(thread):
+        frames, holder = native.stack_of_owner(owner)
+        if _has_python(waiting := _numbered(owner.thread, frames)[holder:]):
+            return waiting
+    function = parallel_function([each.frame for each in own])
+    for candidate in _called_by_python(shell, thread) if function else ():
+        frames = native.stack_of_other(candidate)
+        if level := caller_of_region(frames, function):
+            return _numbered(candidate, frames)[level:]
+    return []
+
+
+def _called_by_python(shell: Shell, thread: int) -> list[int]:
+    """Threads that Python knows, but for one of them: the main one first, and no more than can be looked at."""
+    tasks = shell.tasks
+    named = [lwp for lwp, name in sorted(shell.thread_names(tasks).items()) if name and lwp in tasks]
+    return [lwp for lwp in dict.fromkeys((shell.process.pid, *named)) if lwp != thread][:_MOST_LOOKED_AT]
+
+
+def _has_python(stack: Iterable[StackFrame]) -> bool:
+    return any(each.frame.language == "python" for each in stack)
 
 
 def python_frames(shell: Shell, thread: int, levels: int = 0) -> list[StackFrame]:
@@ -54,6 +94,15 @@ def python_place(stack: Sequence[Frame], wanted: Frame) -> tuple[str, int, int]:
     return wanted.file or "", wanted.line or 0, nth
 
 
+def python_callers(stack: Sequence[StackFrame], shown: StackFrame) -> list[StackFrame]:
+    """The user's Python frames from one of a stack outwards; that one alone where it is Python itself."""
+    if shown.frame.language == "python":
+        return [shown]
+    place = shown.thread, max(shown.level, 0)
+    at = next((index for index, each in enumerate(stack) if (each.thread, max(each.level, 0)) == place), 0)
+    return [each for each in stack[at:] if each.frame.language == "python" and not each.frame.plumbing]
+
+
 def _numbered(thread: int, frames: Iterable[Frame]) -> list[StackFrame]:
     return [StackFrame(thread, level, frame) for level, frame in enumerate(frames)]
 
@@ -62,7 +111,7 @@ def _between(shell: Shell, thread: int, python: list[StackFrame]) -> list[StackF
     """debugpy's frames, which can be looked into, with the native ones between them as far as gdb is there."""
     if shell.native is None or not python:
         return python
-    whole = shell.native.stack_of_running(thread)
+    whole = shell.native.stack_of_other(thread)
     first = _index(python[0].frame, whole)
     waiting = list(python)
     shown = []

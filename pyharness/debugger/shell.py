@@ -206,6 +206,15 @@ class Shell(ABC):
     def ask_agent(self, thread: int, request: AgentRequest[Answer]) -> Answer | None:
         """Ask the agent on a stopped thread; ``None`` where the program has no agent."""
 
+    def ask_any(self, request: AgentRequest[Answer]) -> Answer | None:
+        """Ask it on the thread that is stopped in native code, or on the one that keeps that from Python."""
+        focus = self.machine.focus
+        return self.ask_agent(focus.thread, request) if focus else None
+
+    def ask_owner(self, thread: int, request: AgentRequest[Answer]) -> Answer | None:
+        """Ask it on a thread for which the one that stands works."""
+        return self.ask_agent(thread, request)
+
     @abstractmethod
     def attach(self) -> NativeSide:
         """gdb, with the user's symbols read."""
@@ -224,6 +233,12 @@ class Shell(ABC):
         """What Python calls the threads of ``tasks``, by LWP; those of debuggers are empty."""
         del tasks
         return self.python.names
+
+    def thread_label(self, thread: int) -> str:
+        """A thread for people: the number that it has at a prompt, and its name."""
+        tasks = self.tasks
+        name = "MainThread" if thread == self.process.pid else self.thread_names(tasks).get(thread, tasks.get(thread))
+        return f"thread {thread} ({' '.join(name.split())})" if name else f"thread {thread}"
 
     @abstractmethod
     def pause(self, thread: int) -> None:

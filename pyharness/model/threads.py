@@ -22,6 +22,8 @@ class ThreadStack:
     """The signal that ends the program in this thread, with its address; empty otherwise."""
     note: str = ""
     """Why a half of the stack is missing, empty where it is whole."""
+    works_for: int = 0
+    """The thread whose Python code has called what this one runs, as a thread of OpenMP's; 0 for none."""
 
     def to_json(self) -> dict[str, Any]:
         """The object that ``--json`` prints."""
@@ -31,6 +33,7 @@ class ThreadStack:
             "holds_gil": self.holds_gil,
             "signal": self.signal,
             "note": self.note,
+            "works_for": self.works_for,
             "stack": [frame.to_json() for frame in self.frames],
         }
 
@@ -38,4 +41,5 @@ class ThreadStack:
 def thread_from_json(data: dict[str, Any]) -> ThreadStack:
     """The thread that ``ThreadStack.to_json`` wrote."""
     frames = tuple(from_json(frame) for frame in data["stack"])
-    return ThreadStack(data["thread"], data["name"], frames, data["holds_gil"], data["signal"], data["note"])
+    known = data["thread"], data["name"], frames, data["holds_gil"], data["signal"], data["note"]
+    return ThreadStack(*known, data.get("works_for", 0))

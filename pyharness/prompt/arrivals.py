@@ -41,12 +41,15 @@ class Arrivals:
         """What the program stands at, where it is a place that was named."""
         self.changed: list[Named] = []
         """The variables that the last stop has shown."""
+        self._thread = 0
+        """The thread that has stopped last; 0 before the first stop."""
         self._exceptions: set[str] = set()
         """Languages in which an exception has stopped the program."""
 
     def begin(self) -> None:
         """Another program begins: nothing of it was seen yet."""
         self._changes = Changes()
+        self._thread = 0
         self._exceptions.clear()
 
     def tell(self, stopped: Stopped | None, origin: Frame | None, request: Request | None = None) -> Stop | None:
@@ -72,11 +75,18 @@ class Arrivals:
         self._count_hits(shell, stopped, position.top.frame)
         self._fresh_line()
         session.screen.write_lines(fitted(stop_lines(stop, self._count), session.screen, stop.frame.language))
+        self._tell_thread(shell, stop.thread)
         shell.sources.shown([stop.frame])
         if stop.reason == "step" and (request == "out" or _function_of(origin) != _function_of(stop.frame)):
             self._tell_returned(shell, position)
         self._look(position, shell, stop, origin)
         return stop
+
+    def _tell_thread(self, shell: Shell, thread: int) -> None:
+        """Show which thread has stopped, where it is another one than before: its variables are others."""
+        if thread != (self._thread or shell.process.pid):
+            self._session.screen.write_lines([Line(f"   {shell.thread_label(thread)}", "faint")])
+        self._thread = thread
 
     def _tell_returned(self, shell: Shell, position: Position) -> None:
         """Show what the function has returned that the step has left, if it has."""

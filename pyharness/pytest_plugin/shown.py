@@ -9,7 +9,7 @@ from _pytest._code.code import ReprFileLocation, TerminalRepr
 
 from pyharness.model.results.aftermath_text import head_lines, history_lines, output_lines, report_lines
 from pyharness.model.text.source_line import short_path
-from pyharness.model.text.stack_format import format_threads
+from pyharness.model.text.stack_format import format_owner, format_threads
 from pyharness.model.text.styled_line import Line, painted
 from pyharness.model.text.visible import visible
 from pyharness.model.transcript import signal_name
@@ -68,7 +68,7 @@ def _lines(found: Aftermath) -> list[Line]:
     if found.kind == "hang":
         return list(report_lines(found))
     others = len(found.threads) - 1
-    about = [*head_lines(found), Line(""), *format_threads(found.threads[:1])]
+    about = [*head_lines(found), Line(""), *format_threads(found.threads[:1]), *format_owner(found.threads)]
     lines = [*about, *history_lines(found), *output_lines(found)]
     if others > 0:
         lines.append(Line(f"({others} other thread{'s' * (others > 1)}: see --pyharness-report)", "dim"))

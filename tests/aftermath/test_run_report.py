@@ -10,7 +10,7 @@ import sys
 
 import pytest
 
-from kit import needs
+from kit import builds, needs
 from kit.command import PYHARNESS
 from kit.marks import line_of
 from kit.paths import PROGRAMS
@@ -80,6 +80,20 @@ def test_a_crash_is_written_down_and_ends_as_without_us(run, reports, way):
     assert not any("on_crash" in each["function"] for each in report["threads"][0]["stack"])
     assert f"crash-ends.py-{report['pid']}.txt" in ended.stderr
     assert what in ended.stderr
+
+
+def test_a_crash_in_code_that_threads_share_has_the_line_of_python(tmp_path, monkeypatch):
+    """The thread itself has no Python: the one for which it works has."""
+    program, source = PROGRAMS / "parallel_loop.py", PROGRAMS / "parallel.cpp"
+    monkeypatch.setenv("PYTHONPATH", str(builds.crossing("parallel", source, "-fopenmp")))
+    command = [*PYHARNESS, "run", "--report", str(tmp_path), str(program), "fault"]
+    ended = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
+    assert ended.returncode == -signal.SIGSEGV
+    about, _, owner = ended.stderr.partition("works for thread")
+    assert f"parallel.cpp:{line_of('fault', source)}" in about
+    assert f"parallel_loop.py:{line_of('fault', program)}" in owner
+    (report,) = (json.loads(file.read_text()) for file in tmp_path.glob("crash-*.json"))
+    assert report["threads"][0]["works_for"] == report["pid"]
 
 
 @pytest.mark.always

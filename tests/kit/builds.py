@@ -31,12 +31,12 @@ def compiled(source: Path, suffix: str, *flags: str) -> Path:
     return once(BUILT / f"{source.stem}-{key}{suffix}", lambda made: _compile(made, command))
 
 
-def crossing(name: str = "crossing", source: Path = CROSSING, level: str = "-O0") -> Path:
+def crossing(name: str = "crossing", source: Path = CROSSING, *flags: str) -> Path:
     """The folder with a built module that needs no torch; ``CROSSING`` says why it has units, others are one."""
-    key = _key(source.read_bytes(), str(_CROSSING_FLAGS), str(_UNITS), level, sys.version)
+    key = _key(source.read_bytes(), str(_CROSSING_FLAGS), str(_UNITS), *flags, sys.version)
     module = BUILT / f"{name}-{key}" / f"{name}{sysconfig.get_config_var('EXT_SUFFIX')}"
     includes = [f"-I{_pybind11()}", f"-I{sysconfig.get_paths()['include']}"]
-    command = [*_CROSSING_FLAGS, level, *includes, str(source)]
+    command = [*_CROSSING_FLAGS, "-O0", *flags, *includes, str(source)]
 
     def make(made: Path) -> None:
         units = []

@@ -12,6 +12,7 @@ import pytest
 
 from kit import builds
 from kit.interpreters import cases, readable, until_it_reads, waiting
+from kit.paths import PROGRAMS
 from pyharness.debugger.gdb_reading import dump_by_gdb
 from pyharness.host.process_state import is_stopped
 from pyharness.reading.live.stacks import read_stacks
@@ -19,6 +20,7 @@ from pyharness.reading.live.stacks import read_stacks
 pytestmark = pytest.mark.rotated_tests(turns=5)
 
 
+WHOLE = {"thread": None, "limit": 1000, "variables": False}
 FRAMES, GIL = "py_frames.py", "py_holds_gil.py"
 
 
@@ -46,7 +48,7 @@ def await_stop(pid):
 def assert_alike(pid):
     """Both ways show the same; returns the threads."""
     with standing(pid):
-        ours, theirs = read_stacks(pid).threads, dump_by_gdb(pid, thread=None, limit=1000, variables=False)[0]
+        ours, theirs = read_stacks(pid).threads, dump_by_gdb(pid, **WHOLE)[0]
         again = read_stacks(pid).threads
     assert ours == again, "what was kept is what was found"
     assert [shown(one) for one in ours] == [shown(one) for one in theirs]
@@ -128,6 +130,27 @@ Waits.apply(torch.mm(x, x)).sum().backward()
         main = assert_alike(process.pid)[0]
         assert [frame.autograd.name for frame in main.frames if frame.autograd] == ["WaitsBackward"]
         assert_alike(worker)
+
+
+@pytest.mark.parametrize("level", ["-O0", "-O2"])
+def test_threads_of_openmp_and_the_one_for_which_they_work(level):
+    """Optimized, they keep no address of its variables: its function tells then."""
+    path = str(builds.crossing("parallel", PROGRAMS / "parallel.cpp", "-fopenmp", level))
+    command = sys.executable, PROGRAMS / "parallel_loop.py", "hold"
+    with running(*command, said=b"begin\n", env={**os.environ, "PYTHONPATH": path}) as process:
+        until(lambda: sum("parallel::hold" in names(one) for one in read_stacks(process.pid).threads) == 3)
+        for threads in (read_stacks(process.pid).threads, dump_by_gdb(process.pid, **WHOLE)[0]):
+            main, *others = threads
+            assert main.works_for == 0
+            assert [one.works_for for one in others if "parallel::hold" in names(one)] == [main.lwp] * 2
+            assert all(one.works_for == 0 for one in others if "parallel::hold" not in names(one))
+
+
+def until(holds):
+    deadline = time.monotonic() + 60
+    while not holds():
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
 
 
 def test_generated_code(tmp_path):

@@ -11,6 +11,7 @@ from pyharness.dap.looking.variables import of_gdb
 from pyharness.dap.registry import request
 from pyharness.debugger.merged_stack import StackFrame, python_frames
 from pyharness.debugger.native.variables import NativeVariables
+from pyharness.model.frozen import frozen
 from pyharness.model.source_map import map_of
 from pyharness.model.variable import fx_scope
 
@@ -19,6 +20,15 @@ if TYPE_CHECKING:
     from pyharness.dap.session import Session
     from pyharness.dapwire.wire import Message
     from pyharness.model.frames import Frame
+
+
+@frozen
+class _Row:
+    """What is shown as one line."""
+
+    frames: list[StackFrame]
+    label: str = ""
+    """What is shown in place of them; empty for a frame that is shown."""
 
 
 @request("threads", needs="program")
@@ -46,37 +56,36 @@ def stack_trace(session: Session, arguments: Arguments) -> Message:
         shown = python_frames(session.require_program(), thread, 8)[:1] if thread == focus.thread else []
         if shown:
             session.require_program().sources.shown(each.frame for each in shown)
-            return {"stackFrames": [_to_dap(session, shown)], "totalFrames": len(shown) + 1}  # more, so ask again
+            row = _rows(session, shown)[0]
+            return {"stackFrames": [_to_dap(session, row)], "totalFrames": len(shown) + 1}  # more, so ask again
     if thread not in session.frames.stacks and focus:
         session.afterwards(session.ahead.read_frame)
-    rows = list(_rows(session, session.stack(thread)))
+    rows = _rows(session, session.stack(thread))
     end = start + levels if levels else len(rows)
     return {"stackFrames": [_to_dap(session, row) for row in rows[start:end]], "totalFrames": len(rows)}
 
 
-def _rows(session: Session, stack: list[StackFrame]) -> list[list[StackFrame]]:
-    """What is shown as one line: a frame, or a run of plumbing."""
-    if session.debuggee and session.debuggee.plumbing:
-        return [[frame] for frame in stack]
-    rows = []
-    for plumbing, run in groupby(stack, key=lambda shown: shown.frame.plumbing):
+def _rows(session: Session, stack: list[StackFrame]) -> list[_Row]:
+    """What is shown as one line: a frame, a run of plumbing, or whose frames follow where they are another thread's."""
+    whole = bool(session.debuggee and session.debuggee.plumbing)
+    rows: list[_Row] = []
+    for (thread, plumbing), run in groupby(stack, key=lambda shown: (shown.thread, shown.frame.plumbing)):
         frames = list(run)
-        rows += [frames] if plumbing else [[shown] for shown in frames]
+        if rows and thread != rows[-1].frames[0].thread:
+            rows.append(_Row(frames[:1], f"[works for {session.require_program().thread_label(thread)}]"))
+        if plumbing and not whole:
+            count = f"{len(frames)} frames" if len(frames) > 1 else frames[0].frame.function
+            rows.append(_Row(frames, f"[{count} of the interpreter and torch]"))
+        else:
+            rows += [_Row([shown]) for shown in frames]
     return rows
 
 
-def _to_dap(session: Session, row: list[StackFrame]) -> Message:
-    shown, frame = row[0], row[0].frame
+def _to_dap(session: Session, row: _Row) -> Message:
+    shown, frame = row.frames[0], row.frames[0].frame
     body: dict[str, Any] = {"id": session.frames.add(shown), "line": frame.line or 0, "column": 1 if frame.line else 0}
-    if frame.plumbing and not (session.debuggee and session.debuggee.plumbing):
-        count = f"{len(row)} frames" if len(row) > 1 else row[0].frame.function
-        return {
-            **body,
-            "name": f"[{count} of the interpreter and torch]",
-            "presentationHint": "label",
-            "line": 0,
-            "column": 0,
-        }
+    if row.label:
+        return {**body, "name": row.label, "presentationHint": "label", "line": 0, "column": 0}
     body["name"] = _name(frame)
     if frame.file:
         name = Path(frame.file).name

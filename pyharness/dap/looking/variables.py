@@ -159,7 +159,8 @@ def evaluate(session: Session, arguments: Arguments) -> Message:
         message |= {key: arguments.values[key] for key in ("format",) if key in arguments.values}
         answer = session.require_program().python.asking.ask("evaluate", message)
         return _of_debugpy(session, answer, shown)
-    stack = session.frames.stacks.get(shown.thread, [])
+    stacks = session.frames.stacks.values()
+    stack = next((stack for stack in stacks if any(each is shown for each in stack)), [])
     found = value_of(session.require_program(), stack, shown, asked, manner=_MANNERS.get(context, "glance"))
     if found.prints:
         session.say(found.prints, category="stdout")

@@ -4,14 +4,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pyharness.debugger.expressions import Expression, gdb_says_why, is_gdbs_alone, is_known, is_pythons_alone
-from pyharness.debugger.merged_stack import merged_stack, python_place
+from pyharness.debugger.expressions import (
+    Expression,
+    gdb_says_why,
+    is_gdbs_alone,
+    is_known,
+    is_pythons_alone,
+    python_answer,
+)
+from pyharness.debugger.merged_stack import StackFrame, merged_stack
 from pyharness.debugger.python.asking import with_prints
 from pyharness.debugger.python.dap_client import RequestError
 from pyharness.gdbmi.client import GdbError
 from pyharness.model.errors import HarnessError
 from pyharness.model.evaluation import checked_level
-from pyharness.protocol.agent import NOT_EVALUATED, Evaluate
 
 if TYPE_CHECKING:
     from pyharness.debugger.shell import Shell
@@ -35,21 +41,17 @@ def text_of(shell: Shell, stop: Stop, typed: str, level: int) -> str:
             if typed.startswith("native:"):
                 raise
             said_gdb = str(error)
-    place = _python_place(shell, stop.thread, level) if level else ("", 0, 0)
+    stack = merged_stack(shell, stop.thread) if level else []
+    own = [each for each in stack if each.frame.language == "python" and not each.frame.plumbing]
+    shown = own[checked_level(level, len(own))] if level else StackFrame(stop.thread, 0, stop.frame)
     with gdb_says_why(_refused(wanted.text, said_gdb)):
-        answer = shell.ask_agent(stop.thread, Evaluate(wanted.text, *place)) or NOT_EVALUATED
+        answer = python_answer(shell, stack, shown, wanted.text)
     if answer.text is None:
         problem = f"{answer.prints}{answer.problem}"
         if wanted.language == "python":
             raise RequestError(problem)
         raise _unknown(wanted.text, said_gdb, answer.problem, problem)
     return with_prints(answer.prints, answer.text)
-
-
-def _python_place(shell: Shell, thread: int, level: int) -> tuple[str, int, int]:
-    stack = [each.frame for each in merged_stack(shell, thread)]
-    own = [frame for frame in stack if frame.language == "python" and not frame.plumbing]
-    return python_place(stack, own[checked_level(level, len(own))])
 
 
 def _unknown(expression: str, said_gdb: str, raised: str, problem: str) -> HarnessError:

@@ -357,7 +357,7 @@ class Program:
         return {each.name: each.value for each in variables_of(self._shell, here)} if here else {}
 
     def _stack(self, stop: Stop) -> list[Frame]:
-        return [each.frame for each in merged_stack(self._shell, stop.thread)]
+        return [each.frame for each in merged_stack(self._shell, stop.thread) if each.thread == stop.thread]
 
     def transcripts(self) -> dict[str, list[str]]:
         """What was said with each debugger, for a bug report."""

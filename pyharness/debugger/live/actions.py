@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from pyharness.debugger.action import (
@@ -94,10 +93,19 @@ class Actions:
             case Leave(thread, pending):
                 self._leave(native, thread, pending=pending)
             case AgentArm(thread):
-                with suppress(GilBlockedError, ElsewhereError):  # nothing of the main interpreter's runs meanwhile
-                    self._depth[thread] = self._armed_by(ArmStepIn(), thread) or 0
+                self._arm_python(native, thread)
             case AgentDisarm(thread):
                 self._forget_python_step(native, thread)
+
+    def _arm_python(self, native: NativeSide, thread: int) -> None:
+        """Have debugpy stop where the step falls off the end of the native code, or calls Python."""
+        try:
+            self._depth[thread] = self._armed_by(ArmStepIn(), thread) or 0
+        except (GilBlockedError, ElsewhereError):
+            return  # nothing of the main interpreter's runs meanwhile
+        except GilHeldError:  # several threads of a kernel have come to one place
+            if any(frame.language == "python" for frame in native.stack(thread)):
+                raise
 
     def _armed_by(self, request: Request[Answer], thread: int) -> Answer | None:
         """Have debugpy stop; where it cannot be told, nobody would hear of the step's end."""

@@ -24,10 +24,13 @@ class GilHeldError(HarnessError):
 
     def __init__(
         self,
+        holder: int,
         who: str = "another stopped thread holds the GIL",
         remedy: str = "Continue: the stop of that thread comes next.",
     ) -> None:
         super().__init__(f"Python cannot answer: {who}.", remedy)
+        self.holder = holder
+        """The thread that has it."""
 
 
 class GilBlockedError(GilHeldError):
@@ -35,6 +38,7 @@ class GilBlockedError(GilHeldError):
 
     def __init__(self, holder: int) -> None:
         super().__init__(
+            holder,
             f"thread {holder} holds the GIL and waits in native code",
             "Name a variable of the native code, or continue to a line of Python's.",
         )
@@ -64,6 +68,7 @@ def ask_agent(
     """
     if native.agent is None:
         return None
+    holder = 0
     for _ in range(_MAX_STOPS):
         reply = native.asking.ask_agent(thread, request)
         if reply.is_elsewhere:
@@ -74,10 +79,11 @@ def ask_agent(
             return _answer(request, reply.answer)
         if reply.is_blocked:
             raise GilBlockedError(reply.holder)
-        if reply.holder in standing():
+        holder = reply.holder
+        if holder in standing():
             break
         wait()
-    raise GilHeldError
+    raise GilHeldError(holder)
 
 
 def _answer(request: Request[Answer], said: object) -> Answer:

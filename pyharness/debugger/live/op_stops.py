@@ -69,4 +69,4 @@ class OpStops:
             if problem := ast.literal_eval(said.get("result") or "[]"):
                 raise HarnessError(problem[0], " ".join(problem[1:]))
         elif focus.reason != "signal":  # nothing is called on a thread that has crashed
-            shell.ask_agent(focus.thread, request)
+            shell.ask_any(request)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from pyharness.debugger.changed_sources import ChangedSources
 from pyharness.debugger.live.actions import Actions
-from pyharness.debugger.live.agent import ask_agent
+from pyharness.debugger.live.agent import GilHeldError, ask_agent
 from pyharness.debugger.live.debugpy_events import DebugpyEvents
 from pyharness.debugger.live.gdb_notices import GdbNotices
 from pyharness.debugger.live.last_words import last_words, who_logs
@@ -225,7 +225,7 @@ class LiveShell(Shell):
         if focus is None or focus.language == "python" or self.native is None:
             return self.python.request_in_time(command, arguments)
         crashed = focus.reason == "signal"  # nothing is called on its thread
-        if crashed or not self.ask_agent(focus.thread, AskDebugpy(command, arguments)):
+        if crashed or not self.ask_any(AskDebugpy(command, arguments)):
             self.python.post(command, arguments)
         return {}
 
@@ -257,6 +257,31 @@ class LiveShell(Shell):
     def ask_agent(self, thread: int, request: AgentRequest[Answer]) -> Answer | None:
         """Ask the agent on a stopped thread; ``None`` where the program has none, or none any more."""
         return ask_agent(self.attach(), thread, request, lambda: self.machine.standing, self._turn)
+
+    def ask_any(self, request: AgentRequest[Answer]) -> Answer | None:
+        """Ask it on the thread that is stopped in native code, or on the one that has the GIL."""
+        try:
+            return super().ask_any(request)
+        except GilHeldError as error:
+            if not error.holder:
+                raise
+            return self.ask_owner(error.holder, request)
+
+    def ask_owner(self, thread: int, request: AgentRequest[Answer]) -> Answer | None:
+        """Ask it on a thread for which the one that stands works: it waits in native code, and is held meanwhile."""
+        if thread in self.machine.standing:
+            return self.ask_agent(thread, request)
+        native = self.attach()
+
+        def ask() -> list[Answer | None]:
+            if stop := native.asking.come_out(thread):
+                native.threads.tell(stop)
+                raise HarnessError(f"Thread {thread}, for which this one works, has come to a stop.", "Continue.")
+            return [self.ask_agent(thread, request)]
+
+        for answer in native.threads.held(thread, ask) or ():
+            return answer
+        raise HarnessError(f"Thread {thread}, for which this one works, cannot be held to be asked.", "Try again.")
 
     def _turn(self) -> None:
         with suppress(queue.Empty):

@@ -134,13 +134,16 @@ class NativeSide:
     def ask_about(self, thread: int, command: mi.Command[Answer]) -> Answer:
         """The answer about a thread that gdb holds, or that debugpy does: gdb then holds it meanwhile."""
         self._looked_at = True
+        for answer in self._about(thread, command):
+            return answer
+        raise HarnessError(f"Thread {thread} cannot be held to look into it.", "Try again, or pause it.")
+
+    def _about(self, thread: int, command: mi.Command[Answer]) -> list[Answer]:
+        """The answer about a thread that has stopped, or runs and is held meanwhile; none where it cannot be held."""
         said = self.asking.said(command, f"{line_of(command)} standing {thread}")
         if "runs" not in said:
-            return answer_of(command, said)
-        held = self.threads.held(thread, lambda: [self.ask(command)])
-        if held is None:
-            raise HarnessError(f"Thread {thread} cannot be held to look into it.", "Try again, or pause it.")
-        return held[0]
+            return [answer_of(command, said)]
+        return self.threads.held(thread, lambda: [self.ask(command)]) or []
 
     def look_ahead(self, command: mi.Stack | mi.Scopes) -> None:
         """Have gdb read what a client will ask for next of a thread that stands in native code."""
@@ -208,7 +211,9 @@ class NativeSide:
 
     def stack(self, thread: int) -> tuple[Frame, ...]:
         """The merged stack of a stopped thread, innermost frame first."""
-        answer = self.ask(mi.Stack(thread))
+        return self._shown(thread, self.ask(mi.Stack(thread)))
+
+    def _shown(self, thread: int, answer: mi.MergedStack) -> tuple[Frame, ...]:
         self.threads.callers.keep(thread, answer.caller)
         for source in answer.sources:
             remember(source.file, source.text)
@@ -218,6 +223,16 @@ class NativeSide:
             self.on_hint(answer.left_out)
         return answer.frames
 
-    def stack_of_running(self, thread: int) -> tuple[Frame, ...]:
-        """The ``stack`` of a thread that gdb does not hold (debugpy does); empty when it cannot be held."""
-        return self.threads.held(thread, lambda: self.stack(thread)) or ()
+    def stack_of_other(self, thread: int) -> tuple[Frame, ...]:
+        """The ``stack`` of a thread that may run, or that debugpy holds; empty when it cannot be held for that."""
+        return next((self._shown(thread, answer) for answer in self._about(thread, mi.Stack(thread))), ())
+
+    def owners_of(self, thread: int) -> tuple[mi.Owner, ...]:
+        """The threads for which one works that no Python has called, the most likely one first."""
+        return next(iter(self._about(thread, mi.FindOwners(thread))), ())
+
+    def stack_of_owner(self, owner: mi.Owner) -> tuple[tuple[Frame, ...], int]:
+        """The stack of such a thread, and the level of the frame whose data the other one works with."""
+        for answer in self._about(owner.thread, mi.Stack(owner.thread, holding=owner.address)):
+            return self._shown(owner.thread, answer), answer.holder
+        return (), 0

@@ -26,7 +26,7 @@ def ph_bt(argument: str) -> None:
     """
     options, limit = _parse(shlex.split(argument))
     if "--all" in options:
-        threads = backtrace.all_threads(limit, variables="--locals" in options)
+        threads = backtrace.owned(backtrace.all_threads(limit, variables="--locals" in options))
     else:
         threads = [backtrace.thread_stack(None, limit, variables="--locals" in options)]
     terminal.write_lines(format_threads(threads, _style("--full" in options)))

@@ -23,7 +23,7 @@ from pyharness.ingdb.opening import attach
 from pyharness.ingdb.printers import known
 from pyharness.ingdb.printers import values as tensor_values
 from pyharness.ingdb.process import libraries
-from pyharness.ingdb.stack import backtrace, unwritten
+from pyharness.ingdb.stack import backtrace, shared_work, unwritten
 from pyharness.ingdb.stops import every_function, handlers, inlined_way
 from pyharness.ingdb.tensors.format import one_line
 from pyharness.ingdb.variables.native_expression import text_of
@@ -314,12 +314,19 @@ def _caller() -> mi.Caller:
 
 @handles(mi.Stack)
 def _stack(request: mi.Stack) -> mi.MergedStack:
-    frames = backtrace.merged_stack(select(request.thread), limit=request.limit)
+    thread = select(request.thread)
+    frames = backtrace.merged_stack(thread, limit=request.limit)
+    holder = backtrace.level_with(thread, request.holding) if request.holding else 0
     here = frames[0].address if frames and frames[0].language == "native" and frames[0].file else None
     note = _changed_at(here) or kernel_build.hint_at(innermost()[0]) if here else ""
     left_out = backtrace.left_out(frames, request.limit)
     sources = tuple(mi.SourceText(file, text) for file, text in unwritten.news().items())
-    return mi.MergedStack(tuple(frames), _caller_in(frames), note, left_out, sources)
+    return mi.MergedStack(tuple(frames), _caller_in(frames), note, left_out, sources, holder)
+
+
+@handles(mi.FindOwners)
+def _find_owners(request: mi.FindOwners) -> tuple[mi.Owner, ...]:
+    return shared_work.owners(select(request.thread))
 
 
 def _changed_at(address: int) -> str:

@@ -68,6 +68,7 @@ def _answer(request: dict[str, Any]) -> dict[str, Any]:
     crash = request.get("crash")
     if crash:
         stacks += [one for one in backtrace.all_threads(request["limit"]) if one.lwp != request["thread"]]
+    stacks = backtrace.owned(stacks)
     return {
         "signal": _signal(stacks[0], Sent(**crash)) if crash else None,
         "rank": _rank() if request.get("rank") else None,

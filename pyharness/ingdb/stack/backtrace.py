@@ -17,6 +17,7 @@ from pyharness.ingdb.process.inferior_memory import read
 from pyharness.ingdb.process.thread_name import name_of
 from pyharness.ingdb.stack import unwritten
 from pyharness.ingdb.stack.locals import Variables
+from pyharness.ingdb.stack.shared_work import owners
 from pyharness.ingdb.stack.tail import StackTails
 from pyharness.model.errors import HarnessError
 from pyharness.model.frozen import changed
@@ -31,6 +32,7 @@ from pyharness.reading.python.runtime import find_python
 from pyharness.reading.python.thread_names import name_of as pythons_name_of
 from pyharness.reading.python.threads import Python
 from pyharness.reading.stack.merge import NativeFrame, in_order, merge, not_read
+from pyharness.reading.stack.shared_work import with_owners
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -64,6 +66,13 @@ def all_threads(limit: int = MAX_FRAMES, *, variables: bool = False, only: int |
     lost = libraries.lost()
     with _same_selection():
         return [_stack(thread, python, note, limit, variables=variables, lost=lost) for thread in wanted]
+
+
+def owned(stacks: Iterable[ThreadStack]) -> list[ThreadStack]:
+    """All threads of a process that stands, each with the one for which it works."""
+    threads = {thread.ptid[1]: thread for thread in gdb.selected_inferior().threads()}
+    with _same_selection():
+        return list(with_owners(stacks, lambda one: [owner.thread for owner in owners(threads[one.lwp])]))
 
 
 def _age(thread: gdb.InferiorThread) -> tuple[bool, int, int]:
@@ -108,6 +117,13 @@ def frames_in_order(
         native = list(_native_frames(min(limit, _MAX_NATIVE))) if handles else _unwound(thread, min(limit, _MAX_NATIVE))
         loops = [loop for one in _python_threads(python, thread) for loop in one.loops]
     return in_order(native, loops)[:limit], python
+
+
+def level_with(thread: gdb.InferiorThread, address: int) -> int:
+    """The level of the frame of a thread's merged stack that has an address of that; 0 where none has."""
+    frames, _ = frames_in_order(thread, handles=False)
+    ends = (each.cfa if isinstance(each, NativeFrame) else None for each in frames)
+    return next((level for level, end in enumerate(ends) if end and address < end), 0)
 
 
 def current_python() -> Python | None:

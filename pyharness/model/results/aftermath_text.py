@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pyharness.model.text.stack_format import Style, format_stack, format_threads, function_text, place_text
+from pyharness.model.text.stack_format import (
+    Style,
+    format_owner,
+    format_stack,
+    format_threads,
+    function_text,
+    place_text,
+)
 from pyharness.model.text.styled_line import Line, in_parts
 
 if TYPE_CHECKING:
@@ -51,6 +58,7 @@ def short_lines(found: Aftermath, width: int | None = None) -> Iterator[Line]:
     yield from head_lines(found)
     if found.threads:
         yield from format_stack(_without_variables(found.threads[0]), Style(width=width))
+        yield from format_owner(found.threads, Style(width=width))
     yield from history_lines(found, Style(width=width))
 
 

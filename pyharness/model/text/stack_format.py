@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import groupby
 from typing import TYPE_CHECKING
 
@@ -44,17 +45,25 @@ PLAIN = Style()
 
 def format_threads(threads: Iterable[ThreadStack], style: Style = PLAIN) -> Iterator[Line]:
     """Every thread with a title; threads whose stacks look the same (a pool's idle workers) are told once."""
-    groups: dict[tuple[str, str, tuple[Line, ...]], list[ThreadStack]] = {}
+    groups: dict[tuple[str, str, int, tuple[Line, ...]], list[ThreadStack]] = {}
     for thread in threads:
-        key = thread.signal, thread.note, tuple(format_stack(thread.frames, style))
+        key = thread.signal, thread.note, thread.works_for, tuple(format_stack(thread.frames, style))
         groups.setdefault(key, []).append(thread)
-    for number, ((_signal, note, lines), alike) in enumerate(groups.items()):
+    for number, ((_signal, note, _owner, lines), alike) in enumerate(groups.items()):
         if number:
             yield Line("")
         yield Line(_title(alike), "title")
         if note:
             yield Line(f"  ({note})", "dim")
         yield from lines
+
+
+def format_owner(threads: Sequence[ThreadStack], style: Style = PLAIN) -> Iterator[Line]:
+    """The stack of the thread for which the first one works, where it works for another."""
+    owner = next((one for one in threads if one.lwp == threads[0].works_for), None)
+    if owner:
+        yield Line(f"  works for thread {owner.lwp}{_name(owner)}:", "dim")
+        yield from format_stack([replace(frame, variables=()) for frame in owner.frames], style)
 
 
 def format_stack(frames: Sequence[Frame], style: Style = PLAIN) -> list[Line]:
@@ -144,7 +153,8 @@ def _title(alike: Sequence[ThreadStack]) -> str:
         return thread_title(alike[0])
     names = _first(list(dict.fromkeys(f'"{thread.name}"' for thread in alike if thread.name)))
     numbers = _first([str(thread.lwp) for thread in alike])
-    return f"{len(alike)} threads with the same stack{' ' if names else ''}{names}: {numbers}"
+    owner = f"  work for thread {alike[0].works_for}" if alike[0].works_for else ""
+    return f"{len(alike)} threads with the same stack{' ' if names else ''}{names}: {numbers}{owner}"
 
 
 def _first(words: list[str]) -> str:
@@ -152,9 +162,10 @@ def _first(words: list[str]) -> str:
 
 
 def thread_title(thread: ThreadStack) -> str:
-    """The thread's number and name, its signal, and whether it holds the GIL."""
+    """The thread's number and name, its signal, whether it holds the GIL, and for which one it works."""
     gil = "  holds the GIL" if thread.holds_gil else ""
-    return f"Thread {thread.lwp}{_name(thread)}{f'  {thread.signal}' if thread.signal else ''}{gil}"
+    owner = f"  works for thread {thread.works_for}" if thread.works_for else ""
+    return f"Thread {thread.lwp}{_name(thread)}{f'  {thread.signal}' if thread.signal else ''}{gil}{owner}"
 
 
 def _name(thread: ThreadStack) -> str:

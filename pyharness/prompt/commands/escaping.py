@@ -89,7 +89,7 @@ def stack(session: Session, rest: str) -> None:
     shell = session.shell
     shell.attach()
     threads = [
-        ThreadStack(lwp, name, tuple(each.frame for each in merged_stack(shell, lwp)))
+        ThreadStack(lwp, name, tuple(each.frame for each in merged_stack(shell, lwp) if each.thread == lwp))
         for lwp, name in sorted(shell.tasks.items())
         if not name.startswith(("pydevd", "pyharness"))
     ]

@@ -9,7 +9,7 @@ from pyharness.model.errors import HarnessError, UsageError
 from pyharness.model.text.code_functions import lines_of_function
 from pyharness.model.text.stack_format import Style as StackStyle
 from pyharness.model.text.stack_format import again_line, format_stack, frame_by_frame, without_repeats
-from pyharness.model.text.styled_line import in_parts
+from pyharness.model.text.styled_line import Line, in_parts
 from pyharness.prompt.commands.breaking import point_lines
 from pyharness.prompt.position import Position
 from pyharness.prompt.registry import command
@@ -28,7 +28,10 @@ _FULL = ("full", "-f", "--full")
 
 @command("bt", "where", "w", "backtrace", about=_STACK, takes="[full]")
 def bt(session: Session, rest: str) -> None:
-    """Show the stack, both languages merged; with full, the interpreter's and torch's frames, too."""
+    """Show the stack, both languages merged; with full, the interpreter's and torch's frames, too.
+
+    Behind the frames of a thread that no Python has called are those of the one for which it works.
+    """
     if rest and rest not in _FULL:
         raise UsageError(f"bt takes no {rest!r}.", "bt, or bt full")
     position = session.where
@@ -39,13 +42,22 @@ def bt(session: Session, rest: str) -> None:
     frames, columns = [shown.frame for _, shown in rows], session.screen.columns()
     lines = frame_by_frame(format_stack(frames, StackStyle(full=True, width=columns and columns - width - 1)))
     selected = next((index for index, (number, _) in enumerate(rows) if number == position.number), -1)
+    thread = rows[0][1].thread
     for each in range(len(rows)) if rest else without_repeats(frames, selected):
         if isinstance(each, str):
             session.screen.write_lines([again_line(each).behind(" " * (width + 1))])
             continue
+        if (owner := rows[each][1].thread) != thread:
+            session.screen.write_lines([works_for_line(session, owner).behind(" " * (width + 1))])
+            thread = owner
         head = f"{'→' if each == selected else ' '}{rows[each][0]:>{width}}"
         first, *others = lines[each]
         session.screen.write_lines([first.behind(head), *(line.behind(" " * (width + 1)) for line in others)])
+
+
+def works_for_line(session: Session, owner: int) -> Line:
+    """What stands before the frames of the thread for which another one works."""
+    return Line(f"  works for {session.shell.thread_label(owner)}:", "faint")
 
 
 @command("up", "u", about=_STACK, takes="[COUNT]", repeats=True, note="gdb's u is until")
@@ -71,6 +83,8 @@ def frame(session: Session, rest: str) -> None:
 def _look(session: Session, shown: Frame) -> None:
     """Show a frame as a stop is shown."""
     session.listed = 0
+    if (owner := session.where.shown.thread) != session.where.thread:
+        session.screen.write_lines([works_for_line(session, owner)])
     session.screen.write_lines(fitted(frame_lines(session.where.number, shown), session.screen, shown.language))
 
 

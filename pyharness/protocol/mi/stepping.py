@@ -209,6 +209,8 @@ class MergedStack:
     """What to say of frames that are not among them; empty where all are."""
     sources: tuple[SourceText, ...] = ()
     """Texts that gdb has not told yet, of Python frames whose code is in no file."""
+    holder: int = 0
+    """The level of the frame that has ``Stack.holding``."""
 
 
 @frozen
@@ -217,6 +219,24 @@ class Stack(Command[MergedStack], name="ph-stack"):
 
     thread: int
     limit: int = MAX_FRAMES
+    holding: int = 0
+    """An address on the thread's stack; 0 for none."""
+
+
+@frozen
+class Owner:
+    """A thread for which another one works."""
+
+    thread: int
+    address: int
+    """Where what the other one works with lies on the owner's stack."""
+
+
+@frozen
+class FindOwners(Command[tuple[Owner, ...]], name="ph-owners"):
+    """The threads for which one without Python works: its own stack leads to theirs. The most likely one first."""
+
+    thread: int
 
 
 @frozen

@@ -16,6 +16,7 @@ from pyharness.reading.autograd.current import RunningNode, running_node
 from pyharness.reading.live.refusal import TracedError, check
 from pyharness.reading.live.tracing import Registers, Tracer, named_as_reader
 from pyharness.reading.python.thread_names import name_of
+from pyharness.reading.stack.shared_work import MOST_BYTES, RED_ZONE, works_for
 from pyharness.reading.stack.unwinding import NativeCall, unwind
 
 if TYPE_CHECKING:
@@ -41,6 +42,8 @@ class StandingThread:
     fault: str = ""
     calls: tuple[NativeCall, ...] = ()
     node: RunningNode | None = None
+    leads_to: tuple[int, ...] = ()
+    """The threads to whose stacks this one's leads, the most likely one for which it works first."""
 
 
 @frozen
@@ -111,6 +114,8 @@ class _Threads:
         self._process, self._tracer, self._limit = process, tracer, limit
         self._regions = process.regions
         self._variable = process.node_variable()
+        self._used: dict[int, range] = {}
+        """The part in use of the stack of each thread that was taken."""
 
     def taken(self, lwp: int) -> Callable[[], StandingThread]:
         """One thread; what can wait until it runs on is done by the call that is returned."""
@@ -123,10 +128,22 @@ class _Threads:
             return lambda: StandingThread(lwp, name)
         fault, node = self._tracer.fault(lwp), self._node(registers)
         stack = self._stack(lwp, registers)
+        if stack:
+            self._used[lwp] = stack.addresses
         read = stack.read if stack else self._process.read
         calls = islice(unwind(registers.general, self._process.library_at, read, self._is_code), self._limit)
         known = None if stack else tuple(calls)
-        return lambda: StandingThread(lwp, name, registers, fault, tuple(calls) if known is None else known, node)
+
+        def one() -> StandingThread:
+            leads_to = self._leads_to(lwp, stack, registers.fs_base) if stack else ()
+            return StandingThread(lwp, name, registers, fault, tuple(calls) if known is None else known, node, leads_to)
+
+        return one
+
+    def _leads_to(self, lwp: int, stack: StackBytes, end: int) -> tuple[int, ...]:
+        """The threads to whose stacks one's own leads; ``end``: what the C library keeps of it lies there."""
+        others = {each: used for each, used in self._used.items() if each != lwp}
+        return tuple(works_for(stack.until(end), others))
 
     def _node(self, registers: Registers) -> RunningNode | None:
         layout = self._process.torch_layout
@@ -152,7 +169,7 @@ class _Threads:
         is_main = lwp == self._process.pid
         if region.name != "[stack]" if is_main else not start < registers.fs_base < region.end:
             return None  # a thread that is not the main one has its control block at the end of its stack
-        start &= -16
+        start = max(region.start, start - RED_ZONE & -16)
         try:
             return StackBytes(start, self._process.read(start, min(region.end - start, _MAX_STACK)))
         except OSError:
@@ -164,6 +181,16 @@ class StackBytes:
 
     def __init__(self, start: int, data: bytes) -> None:
         self._start, self._data = start, data
+
+    @property
+    def addresses(self) -> range:
+        """Where it lies."""
+        return range(self._start, self._start + len(self._data))
+
+    def until(self, end: int) -> bytes:
+        """The outermost of it before ``end``; before its own end where that is elsewhere."""
+        data = self._data[: end - self._start] if end in self.addresses else self._data
+        return data[-MOST_BYTES:]
 
     def read(self, address: int, size: int) -> bytes:
         """Bytes of it; ``OSError`` for what lies elsewhere."""

@@ -19,6 +19,7 @@ from pyharness.reading.python.kernel_thread import KernelThread
 from pyharness.reading.python.source_texts import source_texts, unwritten
 from pyharness.reading.stack.merge import NativeFrame, merge, not_read
 from pyharness.reading.stack.naming import Naming
+from pyharness.reading.stack.shared_work import with_owners
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -92,9 +93,10 @@ def _learn_sources(process: LiveProcess, frames: Sequence[Frame]) -> None:
 def _threads(process: LiveProcess, snapshot: Snapshot, limit: int) -> tuple[ThreadStack, ...]:
     shown = _Shown(process, snapshot)
     naming = Naming(process.program)
-    threads = tuple(shown.stack(thread, naming.frames(thread.calls)[:limit]) for thread in snapshot.threads)
+    threads = [shown.stack(thread, naming.frames(thread.calls)[:limit]) for thread in snapshot.threads]
     naming.keep()
-    return threads
+    leads_to = {thread.lwp: thread.leads_to for thread in snapshot.threads}
+    return tuple(with_owners(threads, lambda one: leads_to[one.lwp]))
 
 
 class _Shown:

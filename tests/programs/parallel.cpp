@@ -1,0 +1,48 @@
+// The module `parallel`: code that threads of OpenMP's share, while the one that called it keeps the GIL.
+#include <pybind11/pybind11.h>
+
+#include <unistd.h>
+
+namespace parallel {
+
+long part(long number) {
+  return number * 2; // @part
+}
+
+long total(long count) {
+  long sum = 0;
+#pragma omp parallel for num_threads(4) schedule(static, 1) reduction(+ : sum)
+  for (long number = 0; number < count; ++number) { // @loop
+    const long doubled = part(number); // @called
+    sum += doubled; // @sums
+  }
+  return sum;
+}
+
+// Until the input of `descriptor` ends.
+void hold(int descriptor) {
+#pragma omp parallel num_threads(3)
+  {
+    char byte = 0;
+    while (read(descriptor, &byte, 1) > 0) { // @held
+    }
+  }
+}
+
+void fault(long count) {
+#pragma omp parallel for num_threads(3) schedule(static, 1)
+  for (long number = 0; number < count; ++number) {
+    if (number == count - 1) { // not the thread that called
+      volatile long* nothing = nullptr;
+      *nothing = number; // @fault
+    }
+  }
+}
+
+} // namespace parallel
+
+PYBIND11_MODULE(parallel, m) {
+  m.def("total", &parallel::total);
+  m.def("hold", &parallel::hold);
+  m.def("fault", &parallel::fault);
+}

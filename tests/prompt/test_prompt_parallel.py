@@ -1,0 +1,87 @@
+"""Code in C++ that several threads share: each stops by itself, and works for one that Python has called."""
+
+import re
+
+import pytest
+
+from kit import builds
+from kit.marks import marks
+from kit.paths import PROGRAMS
+
+pytestmark = pytest.mark.rotated_tests(turns=3)
+
+SOURCE, PROGRAM = PROGRAMS / "parallel.cpp", PROGRAMS / "parallel_loop.py"
+CXX, PYTHON = marks(SOURCE), marks(PROGRAM)
+PART = "native:parallel::part"
+
+
+@pytest.fixture
+def shared(piped, environment):
+    """``shared(COMMANDS)``: what each command has shown, of the program that shares its loop."""
+
+    def run(commands, **settings):
+        module = {"PYTHONPATH": str(builds.crossing("parallel", SOURCE, "-fopenmp"))}
+        done = piped(commands, program=PROGRAM, env={**environment, **module}, **settings)
+        return done, dict(part.split("\n", 1) for part in done.stdout.split("(ph) ")[1:])
+
+    return run
+
+
+def rows(text):
+    """The functions and the lines of a stack, innermost first; what is between two threads as it is."""
+    for line in text.replace("→", " ").splitlines():
+        if "works for" in line:
+            yield line.strip()
+        elif words := re.search(r"(?:native|python)  (\S+) +\S*?([^/\s]+:\d+)  ", line):
+            yield words.groups()
+
+
+def test_the_stack_of_a_thread_goes_on_in_the_one_that_python_has_called(shared):
+    _, shown = shared([f"b {PART} if number == 5", "c", "bt"])
+    assert re.search(rf"breakpoint · native · parallel::part · \S+/parallel\.cpp:{CXX['part']}\n", shown["c"])
+    thread, owner = (re.search(r"thread \d+ \((\w+)\)", shown[command]) for command in ("c", "bt"))
+    assert (thread[1], owner[1]) == ("python", "MainThread")
+    assert list(rows(shown["bt"])) == [
+        ("parallel::part", f"parallel.cpp:{CXX['part']}"),
+        ("parallel::total", f"parallel.cpp:{CXX['called']}"),
+        f"works for {owner[0]}:",
+        ("parallel::total", f"parallel.cpp:{CXX['loop'] - 1}"),
+        ("<module>", f"parallel_loop.py:{PYTHON['call']}"),
+    ]
+
+
+def test_python_of_the_one_that_waits_is_evaluated(shared):
+    asked = ["p numbers[5]", "p number", "up", "up", "p count", "up", "p numbers"]
+    _, shown = shared([f"b {PART} if number == 5", "c", *asked])
+    assert shown["p numbers[5]"] == "5\n"
+    assert shown["p number"] == "5\n"
+    assert shown["p count"] == "8\n"
+    assert shown["p numbers"] == "[0, 1, 2, 3, 4, 5, 6, 7]\n"
+
+
+def test_a_step_out_ends_at_the_line_that_the_stack_shows(shared):
+    _, shown = shared([f"b {PART} if number == 5", "c", "out", "bt"])
+    line = re.search(r"step · native · parallel::total · \S+:(\d+)", shown["out"])[1]
+    assert next(rows(shown["bt"])) == ("parallel::total", f"parallel.cpp:{line}")
+
+
+def test_steps_where_another_thread_stands_with_the_gil(shared):
+    done, shown = shared([f"b {PART}", "c", "c", "out", "over"])
+    assert done.returncode == 0, done.stderr
+    assert all("· native · parallel::" in shown[step] for step in ("out", "over"))
+
+
+@pytest.mark.parametrize(
+    ("typed", "shown"),
+    [
+        (f"b {PART}, number == 5", f"{PART} if number == 5"),
+        (f"b parallel.cpp:{CXX['part']}, number > 3", f"parallel.cpp:{CXX['part']} if number > 3"),
+        ("b native:parallel::part(long), number > 3", "native:parallel::part(long) if number > 3"),
+        ("b native:nothing(int, long)", "native:nothing(int, long)"),
+        (f"b {PART} if pair(1, number) > 3", f"{PART} if pair(1, number) > 3"),
+        (f"b PROGRAM:{PYTHON['call']}, numbers", f"parallel_loop.py:{PYTHON['call']} if numbers"),
+    ],
+)
+def test_a_condition_behind_a_comma_as_in_pdb(shared, typed, shown):
+    done, _ = shared([typed.replace("PROGRAM", f"py:{PROGRAM}"), "info breakpoints"])
+    assert re.search(rf"(?m)1  breakpoint  \S*{re.escape(shown)}( |$)", done.stdout)
