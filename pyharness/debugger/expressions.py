@@ -133,8 +133,11 @@ def python_answer(shell: Shell, stack: Sequence[StackFrame], shown: StackFrame, 
         callers = [each for each in python_callers(stack, shown) if each.thread != shown.thread]
     if not callers:  # the thread's own innermost one, as the agent finds it
         return shell.ask_agent(shown.thread, Evaluate(text)) or NOT_EVALUATED
-    called = callers[0]
-    place = python_place([each.frame for each in stack if each.thread == called.thread], called.frame)
+    called, place = callers[0], ("", 0, 0)
+    if (
+        called.thread == shown.thread
+    ):  # else the innermost one of the thread for which that works, as the agent finds it
+        place = python_place([each.frame for each in stack if each.thread == called.thread], called.frame)
     focus = shell.machine.focus
     ask = shell.ask_agent if focus is not None and called.thread == focus.thread else shell.ask_owner
     return ask(called.thread, Evaluate(text, *place)) or NOT_EVALUATED

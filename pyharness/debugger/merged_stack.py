@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pyharness.model.frozen import frozen
-from pyharness.reading.stack.shared_work import caller_of_region, parallel_function
+from pyharness.reading.stack.shared_work import has_work, waiting
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -52,7 +52,9 @@ def _merged(shell: Shell, thread: int) -> list[StackFrame]:
     if native is None:
         return []
     own = _numbered(thread, native.stack(thread) if stands else native.stack_of_other(thread))
-    return own if _has_python(own) or not own else [*own, *_of_owner(shell, native, own)]
+    if not own or _has_python(own) or not (stands or has_work([each.frame for each in own])):
+        return own
+    return [*own, *_of_owner(shell, native, own)]
 
 
 def _of_owner(shell: Shell, native: NativeSide, own: Sequence[StackFrame]) -> list[StackFrame]:
@@ -60,21 +62,22 @@ def _of_owner(shell: Shell, native: NativeSide, own: Sequence[StackFrame]) -> li
     thread = own[0].thread
     for owner in native.owners_of(thread):
         frames, holder = native.stack_of_owner(owner)
-        if _has_python(waiting := _numbered(owner.thread, frames)[holder:]):
-            return waiting
-    function = parallel_function([each.frame for each in own])
-    for candidate in _called_by_python(shell, thread) if function else ():
+        if _has_python(waiters := _numbered(owner.thread, frames)[holder:]):
+            return waiters
+    waits_at = waiting([each.frame for each in own])
+    for candidate in _called_by_python(shell, thread) if waits_at else ():
         frames = native.stack_of_other(candidate)
-        if level := caller_of_region(frames, function):
-            return _numbered(candidate, frames)[level:]
+        if waits_at and (level := waits_at(frames)) and _has_python(waiters := _numbered(candidate, frames)[level:]):
+            return waiters
     return []
 
 
 def _called_by_python(shell: Shell, thread: int) -> list[int]:
-    """Threads that Python knows, but for one of them: the main one first, and no more than can be looked at."""
+    """Threads that Python knows, but for one of them: those that began last first, and no more than can be held."""
     tasks = shell.tasks
-    named = [lwp for lwp, name in sorted(shell.thread_names(tasks).items()) if name and lwp in tasks]
-    return [lwp for lwp in dict.fromkeys((shell.process.pid, *named)) if lwp != thread][:_MOST_LOOKED_AT]
+    named = {lwp for lwp, name in shell.thread_names(tasks).items() if name and lwp in tasks}
+    latest = sorted(named - {thread, shell.process.pid}, reverse=True)[:_MOST_LOOKED_AT]
+    return [lwp for lwp in (*latest, shell.process.pid) if lwp != thread]
 
 
 def _has_python(stack: Iterable[StackFrame]) -> bool:

@@ -2,7 +2,7 @@
 
 Whoever hands out work and waits for its end (``#pragma omp parallel``, ``at::parallel_for``, a ``std::thread`` with a
 lambda ``[&]``) hands out addresses of its own variables. Optimized code may keep none of them; then what OpenMP runs in
-parallel is known by its function, of which the compiler has made one for the others.
+parallel is known by its function, of which the compiler has made one for the others. So is a backward by the engine's.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ MOST_BYTES = 1 << 18
 RED_ZONE = 128
 """Bytes below the stack pointer that a function which calls no other may use."""
 _WORD = 8
+_ENGINE_RUNS, _ENGINE_WAITS = "torch::autograd::Engine::thread_main", "torch::autograd::Engine::execute"
 
 
 def stack_within(regions: Iterable[Region], pointer: int) -> range:
@@ -47,43 +48,58 @@ def works_for(stack: bytes, stacks: Mapping[int, range]) -> dict[int, int]:
 def with_owners(
     threads: Iterable[ThreadStack], leads_to: Callable[[ThreadStack], Iterable[int]]
 ) -> Iterator[ThreadStack]:
-    """The threads of a process that stands, each with the one for which it works; ``leads_to`` as `works_for` finds.
-
-    Python has called nothing of such a thread, and it has work: a pool's that waits for some has on its stack what it
-    did last.
-    """
+    """The threads of a process that stands, each with the one for which it works; ``leads_to`` as `works_for` finds."""
     known = list(threads)
     called = {one.lwp: one.frames for one in known if any(frame.language == "python" for frame in one.frames)}
     for one in known:
-        works = bool(one.signal) or any(not frame.plumbing for frame in one.frames[1:])
-        yield changed(one, works_for=_owner(one, leads_to, called)) if works and one.lwp not in called else one
+        works = one.lwp not in called and (bool(one.signal) or has_work(one.frames))
+        yield changed(one, works_for=_owner(one, leads_to, called)) if works else one
+
+
+def has_work(frames: Sequence[Frame]) -> bool:
+    """Whether a thread runs something; one of a pool that waits for work has on its stack what it did last."""
+    return any(not frame.plumbing for frame in frames[1:])
 
 
 def _owner(
     one: ThreadStack, leads_to: Callable[[ThreadStack], Iterable[int]], called: Mapping[int, Sequence[Frame]]
 ) -> int:
-    function = parallel_function(one.frames)
-    waiting = (lwp for lwp, frames in called.items() if function and caller_of_region(frames, function))
-    return next((lwp for lwp in (*leads_to(one), *waiting) if lwp in called), 0)
+    waits_at = waiting(one.frames)
+    waiters = (lwp for lwp in sorted(called, reverse=True) if waits_at and waits_at(called[lwp]))
+    return next((lwp for lwp in (*leads_to(one), *waiters) if lwp in called), 0)
 
 
-def parallel_function(frames: Sequence[Frame]) -> str:
-    """The function whose part of a parallel region a thread of OpenMP's runs; empty for one that runs none."""
+def waiting(frames: Sequence[Frame]) -> Callable[[Sequence[Frame]], int] | None:
+    """How to know who waits for what a thread runs: the level at which the stack of another one does, 0 for none.
+
+    ``None`` where functions do not tell. Of several that do wait, the one that began last has handed it out.
+    """
     inside = next((index for index, frame in enumerate(frames) if _is_openmp(frame)), 0)
-    return qualified_name(frames[inside - 1].function) if inside else ""
+    if inside:
+        function = qualified_name(frames[inside - 1].function)
+        return lambda others: _level_of_region(others, function)
+    if any(qualified_name(frame.function) == _ENGINE_RUNS for frame in frames):
+        return _level_of_backward
+    return None
 
 
-def caller_of_region(frames: Sequence[Frame], function: str) -> int:
-    """The level at which a thread waits in ``function`` for the end of its parallel region; 0 where it does not."""
-    pairs = enumerate(pairwise(frames), 1)
-    return next(
-        (
-            level
-            for level, (inner, frame) in pairs
-            if _is_openmp(inner) and not _is_openmp(frame) and qualified_name(frame.function) == function
-        ),
-        0,
-    )
+def _level_of_region(frames: Sequence[Frame], function: str) -> int:
+    """Where a thread waits in ``function`` for the end of its parallel region."""
+    for level, (inner, frame) in enumerate(pairwise(frames), 1):
+        if _is_openmp(inner) and not _is_openmp(frame) and qualified_name(frame.function) == function:
+            return level
+    return 0
+
+
+def _level_of_backward(frames: Sequence[Frame]) -> int:
+    """Where a thread waits for threads of autograd's, as of each GPU; one may run nodes itself, too."""
+    for level, frame in enumerate(frames):
+        name = qualified_name(frame.function)
+        if name == _ENGINE_RUNS:
+            return 0
+        if name.startswith(_ENGINE_WAITS):
+            return level
+    return 0
 
 
 def _is_openmp(frame: Frame) -> bool:
