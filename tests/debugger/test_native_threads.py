@@ -5,6 +5,7 @@ import subprocess
 
 import pytest
 
+import pyharness
 from kit.interpreters import cases, interpreters
 
 CODE = """#include <pthread.h>
@@ -49,6 +50,35 @@ def test_nothing_is_left_of_them(version, pyharness, tmp_path):
     assert done.stdout.count("breakpoint · python · called") == 2
     assert "end 1\n" in done.stdout
     assert done.stderr == ""
+
+
+STEPS = 40
+STEPPED = """import ctypes, time
+
+@ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_int)
+def called(n):
+    time.sleep(0.002)
+    n = library.twice(n)
+    return n
+
+library = ctypes.PyDLL({library!r})
+ctypes.CDLL({library!r}).run(called, ctypes.c_long(2000))
+"""
+
+
+@pytest.mark.rotated_tests(turns=3)
+def test_no_step_out_is_lost_where_another_thread_stops_meanwhile(tmp_path):
+    """debugpy lets every thread go, also one whose stop it has just told: the test saw that every tenth time."""
+    (tmp_path / "threads.c").write_text(f"{CODE}int twice(int n) {{\n  return 2 * n;\n}}\n")
+    library = tmp_path / "threads.so"
+    subprocess.run(["gcc", "-shared", "-fPIC", "-g", "-o", library, tmp_path / "threads.c", "-lpthread"], check=True)
+    (tmp_path / "calls.py").write_text(STEPPED.format(library=str(library)))
+    with pyharness.debug(tmp_path / "calls.py") as program:
+        for _ in range(STEPS):
+            program.run_to("native:twice")
+            stop = program.out()
+            assert stop is not None
+            assert [frame.function for frame in program.stack() if not frame.plumbing] == ["called", "calls"]
 
 
 NESTED = """import torch

@@ -26,13 +26,13 @@ from pyharness.debuggee.pydevd.stops import (
     interrupted_waits,
     library_stacks,
     seen_error,
+    simultaneous,
     suspended_greenlets,
     woken,
 )
 from pyharness.debuggee.pydevd.stops.asked_files import ASKED_FILES
 from pyharness.debuggee.pydevd.stops.conditions import Conditions
 from pyharness.debuggee.pydevd.stops.opened_files import open_files
-from pyharness.debuggee.pydevd.stops.simultaneous import Stops
 from pyharness.debuggee.pydevd.values import evaluation as pydevd_evaluation
 from pyharness.debuggee.pydevd.values import frame_variables, presentation
 from pyharness.debuggee.watched.imports import after_import
@@ -62,7 +62,7 @@ def tune(debugger: Any) -> None:
     conditions = Conditions(debugger)
     debugger.handle_breakpoint_condition = conditions.hold
     debugger.handle_breakpoint_expression = conditions.express
-    Stops(debugger).watch()
+    simultaneous.Stops(debugger).watch()
     debugger.apply_files_filter = _without_glue(debugger.apply_files_filter)
     library_stacks.watch(debugger)
     debugger.exclude_exception_by_filter = _with_asked(debugger.exclude_exception_by_filter)
@@ -73,7 +73,7 @@ def tune(debugger: Any) -> None:
     passed_returns.watch(debugger)
     suspended_greenlets.watch(debugger)
     stepping.watch(debugger)  # before all others: where it passes by nobody stands
-    woken.watch(stepping.is_armed)
+    woken.watch(stepping.is_armed, simultaneous.let_go)
     _spare_threads()
     _hold_while_shown()
     _advise_nothing()

@@ -7,12 +7,13 @@ not even looked at. When the person goes on, all of them would run past their st
 from __future__ import annotations
 
 import functools
+from contextlib import contextmanager, nullcontext
 from typing import TYPE_CHECKING, Any
 
 from pyharness.debuggee.unpatched import threading
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from types import CodeType, FrameType
 
 _MARK = "pyharness_stops"
@@ -25,7 +26,9 @@ class Stops:
     def __init__(self, debugger: Any) -> None:
         self._debugger = debugger
         self._set_suspend, self._wait = debugger.set_suspend, debugger.do_wait_suspend
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()
+        self._goes_on = False
+        """pydevd is letting the threads go from which the person has gone on."""
         self._reasons: dict[threading.Thread, int] = {}
         """Why a thread is about to stop: pydevd forgets that when another stops, too."""
         self._told: set[threading.Thread] = set()
@@ -46,16 +49,30 @@ class Stops:
         notifications = self._debugger._threads_suspended_single_notification
         notifications.__class__ = _one_at_a_time(type(notifications), self)
 
-    def going_on(self) -> None:
+    @contextmanager
+    def going_on(self) -> Iterator[None]:
         """The person goes on from what was told; pydevd lets every thread go."""
         with self._lock:
             self._gone_on |= self._told
             self._told.clear()
+            self._goes_on = True
+        try:
+            yield
+        finally:
+            self._goes_on = False
 
-    def is_next(self, thread: threading.Thread) -> bool:
-        """Whether the person can be told of this stop now; they are."""
+    def let_go(self, thread: threading.Thread, run: Callable[[], None]) -> None:
+        """Let a thread run, but one whose stop was told since the person has gone on."""
         with self._lock:
-            if self._told - {thread}:
+            if not (self._goes_on and thread in self._told):
+                run()
+
+    def is_next(self, thread: Any) -> bool:
+        """Whether the person can be told of this stop now; they are. One that was let go meanwhile stops again."""
+        from _pydevd_bundle.pydevd_constants import STATE_SUSPEND
+
+        with self._lock:
+            if self._told - {thread} or thread.additional_info.pydev_state != STATE_SUSPEND:
                 return False
             self._told.add(thread)
             return True
@@ -140,6 +157,17 @@ class Stops:
         return self._debugger.breakpoints.get(get_abs_path_real_path_and_base_from_frame(frame)[1], {})
 
 
+def let_go(thread: threading.Thread, run: Callable[[], None]) -> None:
+    """Let a thread run, as pydevd does with all that stand, unless its stop is still to be looked at."""
+    import pydevd
+
+    stops: Stops | None = getattr(pydevd.get_global_debugger(), _MARK, None)
+    if stops is None:
+        run()
+    else:
+        stops.let_go(thread, run)
+
+
 def _one_at_a_time(notifications: type, stops: Stops) -> type:
     """The class of a debugger's notifications where stops come one by one."""
 
@@ -166,8 +194,7 @@ def _hear_of_going_on() -> None:
 def _after_word(method: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(method)
     def stands_for(processor: Any, py_db: Any, request: Any) -> Any:
-        if stops := getattr(py_db, _MARK, None):
-            stops.going_on()
-        return method(processor, py_db, request)
+        with stops.going_on() if (stops := getattr(py_db, _MARK, None)) else nullcontext():
+            return method(processor, py_db, request)
 
     return stands_for

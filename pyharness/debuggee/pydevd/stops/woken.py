@@ -18,10 +18,12 @@ _MARK = "pyharness_woken"
 _ANY = "*"
 
 
-def watch(keeps_its_step: Callable[[threading.Thread], bool]) -> None:
+def watch(
+    keeps_its_step: Callable[[threading.Thread], bool], let_go: Callable[[threading.Thread, Callable[[], None]], None]
+) -> None:
     """From now on a step, a jump and *continue* also wake the thread that they are for.
 
-    A thread that ``keeps_its_step`` runs, and is not let go.
+    A thread that ``keeps_its_step`` runs, and is not let go; others are by ``let_go``, which may refuse.
     """
     from _pydevd_bundle import pydevd_thread_lifecycle as lifecycle
     from _pydevd_bundle.pydevd_comm import InternalSetNextStatementThread, InternalThreadCommand
@@ -29,7 +31,7 @@ def watch(keeps_its_step: Callable[[threading.Thread], bool]) -> None:
     if hasattr(lifecycle, _MARK):
         return
     setattr(lifecycle, _MARK, True)
-    lifecycle.internal_run_thread = _and_wake(lifecycle.internal_run_thread, keeps_its_step)
+    lifecycle.internal_run_thread = _and_wake(lifecycle.internal_run_thread, keeps_its_step, let_go)
     for command in (InternalThreadCommand, InternalSetNextStatementThread):
         command.do_it = _done_and_wake(command.do_it)
 
@@ -44,11 +46,15 @@ def wake(thread: threading.Thread) -> None:
         _wake(debugger, get_thread_id(thread))
 
 
-def _and_wake(run: Callable[..., Any], keeps_its_step: Callable[[threading.Thread], bool]) -> Callable[..., Any]:
+def _and_wake(
+    run: Callable[..., Any],
+    keeps_its_step: Callable[[threading.Thread], bool],
+    let_go: Callable[[threading.Thread, Callable[[], None]], None],
+) -> Callable[..., Any]:
     def stands_for(thread: threading.Thread, *arguments: Any, **named: Any) -> None:
         if keeps_its_step(thread):
             return
-        run(thread, *arguments, **named)
+        let_go(thread, lambda: run(thread, *arguments, **named))
         wake(thread)
 
     return stands_for
