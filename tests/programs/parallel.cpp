@@ -3,6 +3,8 @@
 
 #include <unistd.h>
 
+#include <cstdint>
+
 namespace parallel {
 
 long part(long number) {
@@ -17,6 +19,19 @@ long total(long count) {
     sum += doubled; // @sums
   }
   return sum;
+}
+
+void scaled(float* values, long number) {
+  values[number] *= 2; // @scaled
+}
+
+// `data`: the address of that many numbers.
+void scale(std::uintptr_t data, long count) {
+  auto* values = reinterpret_cast<float*>(data);
+#pragma omp parallel for num_threads(4) schedule(static, 1)
+  for (long number = 0; number < count; ++number) {
+    scaled(values, number);
+  }
 }
 
 // Until the input of `descriptor` ends.
@@ -43,6 +58,7 @@ void fault(long count) {
 
 PYBIND11_MODULE(parallel, m) {
   m.def("total", &parallel::total);
+  m.def("scale", &parallel::scale);
   m.def("hold", &parallel::hold);
   m.def("fault", &parallel::fault);
 }

@@ -1,4 +1,4 @@
-"""Calls C++ that threads of OpenMP's run: a loop, or what waits or crashes in it."""
+"""Calls C++ that threads of OpenMP's run: a loop, one over a tensor, or what waits or crashes in it."""
 
 import sys
 
@@ -9,6 +9,12 @@ def shares(what):
     print("begin", flush=True)
     if what == "hold":
         parallel.hold(0)  # @hold
+    elif what == "scale":
+        import torch
+
+        x = torch.arange(8.0)
+        parallel.scale(x.data_ptr(), len(x))
+        print(x.sum().item())
     else:
         parallel.fault(3)  # @fault
 

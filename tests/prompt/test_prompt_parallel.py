@@ -19,9 +19,10 @@ PART = "native:parallel::part"
 def shared(piped, environment):
     """``shared(COMMANDS)``: what each command has shown, of the program that shares its loop."""
 
-    def run(commands, **settings):
+    def run(commands, argument="", **settings):
         module = {"PYTHONPATH": str(builds.crossing("parallel", SOURCE, "-fopenmp"))}
-        done = piped(commands, program=PROGRAM, env={**environment, **module}, **settings)
+        words = [argument] if argument else []
+        done = piped(commands, *words, program=PROGRAM, env={**environment, **module}, **settings)
         return done, dict(part.split("\n", 1) for part in done.stdout.split("(ph) ")[1:])
 
     return run
@@ -57,6 +58,11 @@ def test_python_of_the_one_that_waits_is_evaluated(shared):
     assert shown["p number"] == "5\n"
     assert shown["p count"] == "8\n"
     assert shown["p numbers"] == "[0, 1, 2, 3, 4, 5, 6, 7]\n"
+
+
+def test_a_pointer_into_a_tensor_of_the_one_that_waits_has_its_name(shared):
+    _, shown = shared(["b native:parallel::scaled if number == 5", "c", "locals"], argument="scale")
+    assert re.search(r"   values = 0x\w+ → x, float32 \[8\] \[0\.0, ", shown["locals"])
 
 
 def test_a_step_out_ends_at_the_line_that_the_stack_shows(shared):

@@ -1,8 +1,12 @@
-"""Pointers into tensors: ``x.data_ptr<float>()`` without a call, and the tensor of the stack that one belongs to."""
+"""Pointers into tensors: ``x.data_ptr<float>()`` without a call, and the tensor of the stack that one belongs to.
+
+The stack of a thread that no Python has called goes on in the one for which it works.
+"""
 
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from itertools import chain, islice
 from typing import TYPE_CHECKING
 
@@ -13,6 +17,7 @@ from pyharness.ingdb.calls import expressions
 from pyharness.ingdb.printers import values as tensor_values
 from pyharness.ingdb.stack import backtrace
 from pyharness.ingdb.stack.locals import live_symbols
+from pyharness.ingdb.stack.shared_work import owners
 from pyharness.ingdb.tensors.address import holds_tensor, plain_type, referred
 from pyharness.ingdb.tensors.elements import element_reader
 from pyharness.model.errors import HarnessError
@@ -26,6 +31,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from pyharness.model.tensors.tensor import TensorInfo
+    from pyharness.reading.python.frames import PythonFrame
+    from pyharness.reading.python.threads import Python
 
 _DATA = re.compile(
     r"(?P<tensor>.+?)(?:\.|->)(?:const_|mutable_)?data_ptr\s*(?:<\s*(?:const\s+)?(?P<type>[\w: ]+?)\s*>)?\s*\(\s*\)"
@@ -151,15 +158,26 @@ def _python() -> Iterator[tuple[str, TensorInfo]]:
     frames, python = backtrace.frames_in_order(thread, _MAX_FRAMES, handles=False)
     if python is None:
         return
-    for frame in frames:
-        if isinstance(frame, NativeFrame):
-            continue
-        try:
-            for name, address in islice(python.local_addresses(frame), _MAX_VARIABLES):
-                if info := tensor_values.tensor_of_python(address):
-                    yield name, info
-        except UnreadableError:
-            continue
+    own = [frame for frame in frames if not isinstance(frame, NativeFrame)]
+    for frame in own or islice(_frames_that_wait(thread, python), _MAX_FRAMES):
+        yield from _of_python(python, frame)
+
+
+def _of_python(python: Python, frame: PythonFrame) -> Iterator[tuple[str, TensorInfo]]:
+    """The tensors of a frame, up to the first that cannot be read."""
+    with suppress(UnreadableError):
+        for name, address in islice(python.local_addresses(frame), _MAX_VARIABLES):
+            if info := tensor_values.tensor_of_python(address):
+                yield name, info
+
+
+def _frames_that_wait(thread: gdb.InferiorThread, python: Python) -> Iterator[PythonFrame]:
+    """Python frames of the thread for which another one works: it waits, most often with the GIL."""
+    known = {owner.thread for owner in owners(thread)}
+    for one in python.threads():
+        if one.native_id in known or (one.holds_gil and not known):
+            for loop in one.loops:
+                yield from loop.frames
 
 
 def line(value: gdb.Value, owned: Owned) -> str:
