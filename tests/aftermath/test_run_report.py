@@ -96,6 +96,17 @@ def test_a_crash_in_code_that_threads_share_has_the_line_of_python(tmp_path, mon
     assert report["threads"][0]["works_for"] == report["pid"]
 
 
+def test_a_hang_in_code_that_threads_share_says_what_they_do(tmp_path, monkeypatch):
+    program, source = PROGRAMS / "parallel_loop.py", PROGRAMS / "parallel.cpp"
+    monkeypatch.setenv("PYTHONPATH", str(builds.crossing("parallel", source, "-fopenmp")))
+    command = [*PYHARNESS, "run", "--report", str(tmp_path), "--hang", "1", str(program), "nap"]
+    ended = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
+    assert ended.returncode == 0
+    naps = rf"thread \d+ sleeps in parallel::nap \(\S*parallel\.cpp:{line_of('naps', source)}\)"
+    waits = rf"it waits for threads that work for it \({naps}\) in parallel::nap .*parallel_loop\.py:"
+    assert re.search(f"{waits}{line_of('nap', program)}\\)", ended.stderr)
+
+
 @pytest.mark.always
 def test_values_are_in_it(run, reports, tmp_path):
     run("backward")

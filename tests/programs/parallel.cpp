@@ -44,6 +44,15 @@ void hold(int descriptor) {
   }
 }
 
+void nap(long seconds) {
+#pragma omp parallel for num_threads(3) schedule(static, 1)
+  for (long number = 0; number < 3; ++number) {
+    if (number == 2) { // not the thread that called
+      sleep(static_cast<unsigned>(seconds)); // @naps
+    }
+  }
+}
+
 void fault(long count) {
 #pragma omp parallel for num_threads(3) schedule(static, 1)
   for (long number = 0; number < count; ++number) {
@@ -59,6 +68,7 @@ void fault(long count) {
 PYBIND11_MODULE(parallel, m) {
   m.def("total", &parallel::total);
   m.def("scale", &parallel::scale);
+  m.def("nap", &parallel::nap);
   m.def("hold", &parallel::hold);
   m.def("fault", &parallel::fault);
 }

@@ -16,6 +16,7 @@ from pyharness.debugger.action import (
     Start,
 )
 from pyharness.debugger.live.agent import ElsewhereError, GilBlockedError, GilHeldError
+from pyharness.debugger.native.in_program.calls import CallRunsError
 from pyharness.model.errors import HarnessError
 from pyharness.protocol.agent import ArmNextLine, ArmStepIn
 from pyharness.protocol.agent import Disarm as ForgetStep
@@ -103,8 +104,12 @@ class Actions:
             self._depth[thread] = self._armed_by(ArmStepIn(), thread) or 0
         except (GilBlockedError, ElsewhereError):
             return  # nothing of the main interpreter's runs meanwhile
-        except GilHeldError:  # several threads of a kernel have come to one place
-            if any(frame.language == "python" for frame in native.stack(thread)):
+        except GilHeldError as error:  # several threads of a kernel have come to one place
+            try:
+                frames = native.stack(thread)
+            except CallRunsError:
+                raise error from None
+            if any(frame.language == "python" for frame in frames):
                 raise
 
     def _armed_by(self, request: Request[Answer], thread: int) -> Answer | None:

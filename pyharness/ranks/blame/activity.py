@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from itertools import takewhile
+from itertools import islice, takewhile
 from typing import TYPE_CHECKING
 
 from pyharness.model.frozen import frozen
@@ -13,7 +13,7 @@ from pyharness.model.user_code import is_users_frame
 from pyharness.ranks.blame.rules import COLLECTIVE_FILE, COMPILES, RULES
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from pyharness.model.frames import Frame
     from pyharness.model.ranks.rank import Rank
@@ -29,8 +29,8 @@ class Activity:
     """What a thread does, and where."""
 
     kind: str
-    """A word of `RULES`, or ``crashed``, ``raised``, ``stopped``, ``traced``, ``ended``, ``unreadable``, ``computes``,
-    ``stands``.
+    """A word of `RULES`, or ``crashed``, ``raised``, ``stopped``, ``traced``, ``ended``, ``unreadable``, ``parallel``,
+    ``computes``, ``stands``.
     """
     text: str
     """A predicate, as ``waits for a mutex``."""
@@ -62,7 +62,8 @@ _ENDING = {"ends", "prints an exception"}
 def of_rank(rank: Rank) -> Activity:
     """What the main thread of a rank does; what the process as a whole is comes first."""
     if crashed := next((one for one in rank.threads if one.signal), None):
-        return Activity("crashed", f"has crashed: {crashed.signal}", _place(crashed.frames))
+        owner = (one.frames for one in rank.threads if one.lwp == crashed.works_for)
+        return Activity("crashed", f"has crashed: {crashed.signal}", _place(crashed.frames + next(owner, ())))
     if rank.state == "raised":
         return Activity("raised", f"has raised {rank.raised}", _place(rank.main.frames) if rank.main else "")
     if rank.state in _STATES:
@@ -95,7 +96,10 @@ def of_thread(rank: Rank, thread: ThreadStack) -> Activity:
         if rule.fits(natives, pythons):
             more = _with_whom(rank, thread, rule.kind) + _within(thread.frames, rule.kind)
             return Activity(rule.kind, rule.text + more, place)
-    if dict(rank.busy).get(thread.lwp):
+    busy, workers = dict(rank.busy), [one for one in rank.threads if inner and one.works_for == thread.lwp]
+    if workers and not any(busy.get(one.lwp) for one in workers):
+        return Activity("parallel", f"waits for threads that work for it ({_told(rank, workers)})", place)
+    if workers or busy.get(thread.lwp):
         return Activity("computes", "computes" + _within(thread.frames, ""), place)
     return Activity("stands", f"stands in {natives[0]}" if natives else "stands", place)
 
@@ -107,10 +111,14 @@ def _with_whom(rank: Rank, thread: ThreadStack, kind: str) -> str:
         holder = next((one for one in others if one.holds_gil), None)
         return f", which thread {holder.lwp} holds: it {of_thread(rank, holder).sentence}" if holder else ""
     if kind == "join":
-        theirs = [one for one in others if users_frames(one.frames)][:_MOST]
-        said = " and ".join(f"thread {one.lwp} {of_thread(rank, one).sentence}" for one in theirs)
+        said = _told(rank, (one for one in others if users_frames(one.frames)))
         return f" ({said})" if said else ""
     return ""
+
+
+def _told(rank: Rank, threads: Iterable[ThreadStack]) -> str:
+    """What the first of some threads do."""
+    return " and ".join(f"thread {one.lwp} {of_thread(rank, one).sentence}" for one in islice(threads, _MOST))
 
 
 def _within(frames: tuple[Frame, ...], kind: str) -> str:

@@ -24,7 +24,7 @@ _PATIENCE = 2.0
 """Seconds that a rank may be late, whatever was usual."""
 _LONGER = 10.0
 """Seconds that one may be late that does something: a busy machine is no hang."""
-_UNDER_WAY = {"computes", "stands", "compiles", "file", "network"}
+_UNDER_WAY = {"computes", "stands", "parallel", "compiles", "file", "network"}
 _TIMES = 3.0
 """How many times the longest gap between two calls so far it may be late."""
 _AT_MOST = 3
