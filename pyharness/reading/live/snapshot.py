@@ -20,7 +20,7 @@ from pyharness.reading.stack.shared_work import MOST_BYTES, RED_ZONE, works_for
 from pyharness.reading.stack.unwinding import NativeCall, unwind
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Collection
 
     from pyharness.reading.live.process import LiveProcess
     from pyharness.reading.process.memory_map import Region
@@ -100,7 +100,7 @@ def _held(process: LiveProcess, only: int | None, limit: int, meanwhile: Callabl
         python, note = process.python()
         found = tuple(python.threads()) if python else ()
         names = {one.address: name for one in found if python and (name := name_of(python, [one]))}
-        reading = _Threads(process, tracer, limit)
+        reading = _Threads(process, tracer, limit, {one.pthread for one in found if one.loops})
         known = tuple(sorted({*tracer.standing, *tracer.running}))
         taken = [reading.taken(lwp) for lwp in known if only in {None, lwp}]
         meanwhile()
@@ -110,8 +110,9 @@ def _held(process: LiveProcess, only: int | None, limit: int, meanwhile: Callabl
 class _Threads:
     """Reads the threads of a process that stands."""
 
-    def __init__(self, process: LiveProcess, tracer: Tracer, limit: int) -> None:
-        self._process, self._tracer, self._limit = process, tracer, limit
+    def __init__(self, process: LiveProcess, tracer: Tracer, limit: int, called: Collection[int]) -> None:
+        """``called``: the threads that run Python, by their ``pthread_self()``."""
+        self._process, self._tracer, self._limit, self._called = process, tracer, limit, called
         self._regions = process.regions
         self._variable = process.node_variable()
         self._used: dict[int, range] = {}
@@ -135,7 +136,8 @@ class _Threads:
         known = None if stack else tuple(calls)
 
         def one() -> StandingThread:
-            leads_to = self._leads_to(lwp, stack, registers.fs_base) if stack else ()
+            own = None if registers.fs_base in self._called else stack
+            leads_to = self._leads_to(lwp, own, registers.fs_base) if own else ()
             return StandingThread(lwp, name, registers, fault, tuple(calls) if known is None else known, node, leads_to)
 
         return one

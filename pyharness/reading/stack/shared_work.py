@@ -8,6 +8,7 @@ parallel is known by its function, of which the compiler has made one for the ot
 from __future__ import annotations
 
 import struct
+from bisect import bisect_right
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -36,12 +37,13 @@ def stack_within(regions: Iterable[Region], pointer: int) -> range:
 
 def works_for(stack: bytes, stacks: Mapping[int, range]) -> dict[int, int]:
     """The threads to whose ``stacks`` a thread's own leads, by LWP, each with the outermost address that does."""
-    words = struct.unpack(f"={len(stack) // _WORD}Q", stack[len(stack) % _WORD :])
+    used = sorted((part.start, part.stop, lwp) for lwp, part in stacks.items() if part)
+    starts = [start for start, _, _ in used]
     found: dict[int, int] = {}
-    for word in reversed(words):
-        for lwp, used in stacks.items():
-            if word in used:
-                found.setdefault(lwp, word)
+    for word in reversed(struct.unpack(f"={len(stack) // _WORD}Q", stack[len(stack) % _WORD :])):
+        index = bisect_right(starts, word) - 1  # a process may have hundreds of threads
+        if index >= 0 and word < used[index][1]:
+            found.setdefault(used[index][2], word)
     return found
 
 
