@@ -43,6 +43,7 @@ _PYTHON_COMMANDS: dict[Request, Literal["continue", "next", "stepIn", "stepOut"]
 _MOST_INLINED = 100
 """Steps through inlined code before a line of it is told: a loop there may be long."""
 _INTO = ("into", "into_instruction")
+_CAN_WAIT = ("breakpoint", "step")
 _INSTRUCTIONS: dict[Request, Literal["nexti", "stepi"]] = {"instruction": "nexti", "into_instruction": "stepi"}
 
 
@@ -58,6 +59,8 @@ class Machine:
 
     ``focus`` is the stop that the client was last told of, ``None`` while the program runs. Stops of other threads that
     come meanwhile wait in line: each is told when the client goes on, before anything else, if its place is still set.
+    A step through native code comes to its end first, though: whoever steps through what threads share follows one of
+    them. A step that takes long may wait for a thread that waits in line, so it is waited for no longer (`hurry`).
     """
 
     def __init__(self) -> None:
@@ -82,6 +85,10 @@ class Machine:
         """The thread that goes on at another line of Python: debugpy tells its stop there."""
         self.beginning = False
         """What the client has asked for is being begun: a stop that comes before that is done waits in line."""
+        self.requests = 0
+        """How often the client has gone on."""
+        self._hurries = False
+        """The step has taken long: stops of other threads wait for its end no more."""
 
     def ends(self, thread: int) -> bool:
         """Take the end of a thread; whether it was the one that steps: the program runs on, to any stop."""
@@ -106,6 +113,8 @@ class Machine:
             return []
         self.focus = None
         self._passed_inlined = 0
+        self.requests += 1
+        self._hurries = False
         if kind == "continue":
             self._step = None
         else:
@@ -116,13 +125,29 @@ class Machine:
     def next_waiting(self, enabled: Collection[Breakpoint]) -> list[Action]:
         """Make the next stop in line the focus; a thread at a breakpoint that is not set any more runs on."""
         passed: list[Action] = []
-        while self._waiting and self.focus is None:
+        while self._waiting and self.focus is None and not self._comes_later(self._waiting[0]):
             stop = self._waiting.popleft()
             if stop.breakpoint and stop.breakpoint not in enabled:
                 passed.append(Native(stop.thread, "continue"))
             else:
                 self.focus = stop
         return passed
+
+    @property
+    def lets_wait(self) -> bool:
+        """Whether a stop waits in line for a step's end."""
+        return self.focus is None and bool(self._waiting)
+
+    def hurry(self) -> None:
+        """Let the stops of other threads wait for the end of the step no longer."""
+        self._hurries = True
+
+    def _comes_later(self, stop: Stopped) -> bool:
+        """Whether a stop is told only when the native step of another thread has ended."""
+        step = self._step
+        if step is None or step.from_python or step.thread == stop.thread or self._hurries or self.pausing:
+            return False
+        return stop.language == "native" and stop.reason in _CAN_WAIT
 
     def _from_python(self, focus: Stopped, kind: Request) -> list[Action]:
         actions: list[Action] = []
@@ -299,7 +324,7 @@ class Machine:
         return [Python(event.thread, command)]
 
     def _tell(self, stop: Stopped) -> list[Action]:
-        if self.focus is not None or self.beginning:
+        if self.focus is not None or self.beginning or self._comes_later(stop):
             self._waiting.append(replace(stop, ran_nothing=False))
             return []
         self.focus = stop

@@ -91,10 +91,11 @@ def test_a_step_that_could_not_begin_leaves_the_stop_and_begins_anew(machine):
     assert machine.request("over") == begin
 
 
-def test_a_step_that_could_not_begin_lets_another_stop_wait(machine):
+@pytest.mark.parametrize("stopped", [PythonStopped(MAIN + 1, "step"), NativeStopped(MAIN + 1, "data breakpoint")])
+def test_a_step_that_could_not_begin_lets_another_stop_wait(machine, stopped):
     into_kernel(machine)
     stop = machine.focus
-    machine.handle(NativeStopped(MAIN + 1, "breakpoint", breakpoint=KERNEL))
+    machine.handle(stopped)
     machine.request("over", [KERNEL])
     other = machine.focus
     assert other.thread == MAIN + 1
@@ -102,6 +103,43 @@ def test_a_step_that_could_not_begin_lets_another_stop_wait(machine):
     assert machine.focus == stop
     machine.request("continue", [KERNEL])
     assert machine.focus == other
+
+
+def test_native_stops_of_other_threads_wait_for_the_end_of_a_native_step(machine):
+    """Threads that share a kernel stop where one of them is followed."""
+    into_kernel(machine)
+    machine.handle(NativeStopped(OTHER, "breakpoint", breakpoint=KERNEL))
+    machine.request("over", [KERNEL])
+    machine.handle(NativeStopped(OTHER + 1, "breakpoint", breakpoint=KERNEL))
+    assert machine.focus is None
+    assert machine.lets_wait
+    machine.handle(NativeStopped(MAIN, "stepped"))
+    assert machine.focus == Stopped(MAIN, "native", "step")
+    for thread in (OTHER, OTHER + 1):
+        machine.request("continue", [KERNEL])
+        assert machine.focus == Stopped(thread, "native", "breakpoint", breakpoint=KERNEL)
+
+
+def test_they_wait_no_longer_for_one_that_takes_long(machine):
+    """It may wait for one of them."""
+    into_kernel(machine)
+    machine.request("over", [KERNEL])
+    machine.handle(NativeStopped(OTHER, "breakpoint", breakpoint=KERNEL))
+    machine.hurry()
+    machine.next_waiting([KERNEL])
+    assert machine.focus.thread == OTHER
+    machine.request("over", [KERNEL])
+    machine.handle(NativeStopped(MAIN, "stepped"))
+    assert machine.focus is None
+    assert machine.lets_wait
+
+
+@pytest.mark.parametrize("reason", ["signal", "exception", "data breakpoint"])
+def test_what_another_thread_meets_is_told_during_a_native_step(machine, reason):
+    into_kernel(machine)
+    machine.request("over", [KERNEL])
+    machine.handle(NativeStopped(OTHER, reason))
+    assert machine.focus == Stopped(OTHER, "native", reason)
 
 
 def test_a_native_line_step_stays_in_the_users_code(machine):

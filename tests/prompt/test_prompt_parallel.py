@@ -71,6 +71,19 @@ def test_a_step_out_ends_at_the_line_that_the_stack_shows(shared):
     assert next(rows(shown["bt"])) == ("parallel::total", f"parallel.cpp:{line}")
 
 
+def test_steps_follow_one_of_several_threads_that_stand_at_one_place(shared):
+    """The others wait in line, and come when the program is to go on."""
+    done, _ = shared([f"b {PART}", "c", "c", "over", "over", "over", "c", "over", "q"])
+    assert done.returncode == 0, done.stderr
+    overs, continues = (
+        [part for part in done.stdout.split("(ph) ") if part.startswith(word)] for word in ("over", "c")
+    )
+    assert len(overs) == 4
+    assert all("  step · native · parallel::" in part and "\n   thread " not in part for part in overs), done.stdout
+    assert "  breakpoint · native · parallel::part" in continues[2]
+    assert "\n   thread " in continues[2]
+
+
 def test_steps_where_another_thread_stands_with_the_gil(shared):
     done, shown = shared([f"b {PART}", "c", "c", "out", "over"])
     assert done.returncode == 0, done.stderr

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import queue
+import threading
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
@@ -55,6 +56,8 @@ if TYPE_CHECKING:
 _STOP_SECONDS = 0.1
 _HELD_SECONDS = 0.5
 """How long the end of a program is waited for of which gdb holds a thread: most likely the one that would end it."""
+_STEP_SECONDS = 0.7
+"""How long stops of other threads wait for the end of a step in native code: it may wait for one of them."""
 _DYING_SECONDS = 0.5
 """How much later than its program's end gdb's own may be heard of."""
 _NOT_BEGUN = "The interpreter has not begun the program yet:"
@@ -80,6 +83,8 @@ class LiveShell(Shell):
         python = PythonSide(lambda event: heard.put(("debugpy", event)))
         super().__init__(Machine(), python, heard, listener)
         self._progress = progress
+        self._waits_since = -1
+        """The request of the client's during which stops have begun to wait for the end of a step."""
         self._late = _NOT_BEGUN if command.ours else _NOT_HEARD
         self._gdb = PreparedGdb(self._hear_gdb, UserCode.of(included))
         self._lifetime = lifetime = Lifetime()
@@ -151,9 +156,29 @@ class LiveShell(Shell):
                 self.process.answer(Go(), item)
             case "loaded":
                 self._notices.go_on()
+            case "long step":
+                self._hurry(item)
             case _:
                 return False
         return True
+
+    def handle(self, source: str, item: Any) -> None:
+        """Handle one event of the queue; a stop that waits for the end of a step does so for a while."""
+        super().handle(source, item)
+        self._let_wait()
+
+    def _let_wait(self) -> None:
+        request = self.machine.requests
+        if self.machine.lets_wait and self._waits_since != request:
+            self._waits_since = request
+            timer = threading.Timer(_STEP_SECONDS, self._events.put, (("long step", request),))
+            timer.daemon = True
+            timer.start()
+
+    def _hurry(self, request: int) -> None:
+        if request == self.machine.requests:
+            self.machine.hurry()
+            self.perform(self.machine.next_waiting(self.breakpoints.enabled))
 
     def _exited(self, code: int, told: Sequence[tuple[str, Any]] = ()) -> None:
         """Note the program's end, of which a person hears after its log lines; ``told`` came before."""
@@ -196,7 +221,7 @@ class LiveShell(Shell):
                     return True
                 if source == "program":  # it waits for the answer before it can end
                     self._messages.take(item)
-                elif source in {"debugpy", "gdb", "noted", "loaded"}:
+                elif source in {"debugpy", "gdb", "noted", "loaded", "long step"}:
                     told.append((source, item))
                     if source == "gdb" and item is not None and item.kind == "stopped":
                         seconds = min(seconds, _HELD_SECONDS)
@@ -237,6 +262,7 @@ class LiveShell(Shell):
     def begin(self, request: Request) -> None:
         """Do what the client asks; debugpy may have left a program that a native stop kept from its end."""
         super().begin(request)
+        self._let_wait()
         if self.machine.focus is None:
             self._debugpy.goes_on()
 
