@@ -133,6 +133,15 @@ class Machine:
                 self.focus = stop
         return passed
 
+    def turn_to(self, thread: int) -> Stopped | None:
+        """Make the stop of a thread that waits in line the focus, which waits in its place; ``None`` for no such."""
+        other = next((stop for stop in self._waiting if stop.thread == thread), None)
+        if other is None or self.focus is None:
+            return None
+        self._waiting[self._waiting.index(other)] = self.focus
+        self.focus = other
+        return other
+
     @property
     def lets_wait(self) -> bool:
         """Whether a stop waits in line for a step's end."""

@@ -177,6 +177,13 @@ class Shell(ABC):
         if new.in_cxx and self.native is None and self.loaded_user_libraries:
             self.breakpoints.bind_native(self.attach())
 
+    def turn_to(self, thread: int) -> Stopped | None:
+        """Have steps go on from a thread whose stop waits in line, and tell nobody; ``None`` for another thread."""
+        turned = self.machine.turn_to(thread)
+        if turned is not None:
+            self._told = turned
+        return turned
+
     def leave(self) -> None:
         """Have ``pump`` return, from any thread."""
         self._left = True

@@ -120,6 +120,19 @@ def test_native_stops_of_other_threads_wait_for_the_end_of_a_native_step(machine
         assert machine.focus == Stopped(thread, "native", "breakpoint", breakpoint=KERNEL)
 
 
+def test_steps_go_on_from_a_thread_that_is_turned_to(machine):
+    into_kernel(machine)
+    first = machine.focus
+    machine.handle(NativeStopped(OTHER, "breakpoint", breakpoint=KERNEL))
+    assert machine.turn_to(OTHER + 1) is None
+    assert machine.turn_to(OTHER) is machine.focus
+    assert machine.request("over", [KERNEL]) == [AgentArm(OTHER), Native(OTHER, "next")]
+    machine.handle(NativeStopped(OTHER, "stepped"))
+    assert machine.focus == Stopped(OTHER, "native", "step")
+    machine.request("continue", [KERNEL])
+    assert machine.focus == first
+
+
 def test_they_wait_no_longer_for_one_that_takes_long(machine):
     """It may wait for one of them."""
     into_kernel(machine)

@@ -5,6 +5,7 @@ import re
 import pytest
 
 from kit import builds
+from kit.dialogue import blocks
 from kit.marks import marks
 from kit.paths import PROGRAMS
 
@@ -23,7 +24,7 @@ def shared(piped, environment):
         module = {"PYTHONPATH": str(builds.crossing("parallel", SOURCE, "-fopenmp"))}
         words = [argument] if argument else []
         done = piped(commands, *words, program=PROGRAM, env={**environment, **module}, **settings)
-        return done, dict(part.split("\n", 1) for part in done.stdout.split("(ph) ")[1:])
+        return done, blocks(done.stdout)
 
     return run
 
@@ -54,10 +55,12 @@ def test_the_stack_of_a_thread_goes_on_in_the_one_that_python_has_called(shared)
 def test_python_of_the_one_that_waits_is_evaluated(shared):
     asked = ["p numbers[5]", "p number", "up", "up", "p count", "up", "p numbers"]
     _, shown = shared([f"b {PART} if number == 5", "c", *asked])
-    assert shown["p numbers[5]"] == "5\n"
-    assert shown["p number"] == "5\n"
-    assert shown["p count"] == "8\n"
-    assert shown["p numbers"] == "[0, 1, 2, 3, 4, 5, 6, 7]\n"
+    assert [shown[each].strip() for each in ("p numbers[5]", "p number", "p count", "p numbers")] == [
+        "5",
+        "5",
+        "8",
+        "[0, 1, 2, 3, 4, 5, 6, 7]",
+    ]
 
 
 def test_a_pointer_into_a_tensor_of_the_one_that_waits_has_its_name(shared):
@@ -75,13 +78,25 @@ def test_steps_follow_one_of_several_threads_that_stand_at_one_place(shared):
     """The others wait in line, and come when the program is to go on."""
     done, _ = shared([f"b {PART}", "c", "c", "over", "over", "over", "c", "over", "q"])
     assert done.returncode == 0, done.stderr
-    overs, continues = (
-        [part for part in done.stdout.split("(ph) ") if part.startswith(word)] for word in ("over", "c")
-    )
+    shown = blocks(done.stdout, repeated=True)
+    overs, continues = ([text for command, text in shown if command == word] for word in ("over", "c"))
     assert len(overs) == 4
-    assert all("  step · native · parallel::" in part and "\n   thread " not in part for part in overs), done.stdout
+    assert all("  step · native · parallel::" in text and "\n   thread " not in text for text in overs), done.stdout
     assert "  breakpoint · native · parallel::part" in continues[2]
     assert "\n   thread " in continues[2]
+
+
+def test_steps_go_on_from_the_thread_that_is_looked_at(dialogue):
+    path = str(builds.crossing("parallel", SOURCE, "-fopenmp"))
+    at = dialogue(program=PROGRAM, PYTHONPATH=path)
+    for line in (f"b {PART}", "c", "c"):
+        at.says(line)
+    standing = re.compile(r"(?m)^  (\d+)  \S+  stands")
+    while not (others := standing.findall(at.says("threads"))):
+        pass
+    assert f"parallel.cpp:{CXX['part']}" in at.says(f"thread {others[0]}")
+    assert "step · native · parallel::part" in at.says("over")
+    assert re.search(rf"→ {others[0]}  \S+  stands  \(step\)", at.says("threads"))
 
 
 def test_steps_where_another_thread_stands_with_the_gil(shared):

@@ -157,13 +157,17 @@ def threads(session: Session, _rest: str) -> None:
 
 @command("thread", "t", about=_STACK, takes="[LWP]")
 def thread(session: Session, rest: str) -> None:
-    """Look at another thread, by its number in `threads`; without one, say which is looked at."""
+    """Look at another thread, by its number in `threads`; without one, say which is looked at.
+
+    Steps go on from it if it stands, too.
+    """
     shell, position = session.shell, session.where
     if rest:
         number = _number(rest)
         if number not in shell.tasks:
             raise UsageError(f"The program has no thread {number}.", "`threads` lists them.")
-        position = Position(shell, position.stop, number)
+        turned = shell.turn_to(number)  # it stands, too: steps go on from there
+        position = Position(shell, turned or position.stop, number)
         session.position = position
         position.select_users()
     _look(session, position.shown.frame)
