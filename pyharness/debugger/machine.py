@@ -204,6 +204,14 @@ class Machine:
         """``Leave`` has found a native caller: an exception may yet take the thread past it, into Python."""
         return self._arm_once(thread)
 
+    def leaves_for_owner(self, thread: int, owner: int, *, is_python: bool) -> None:
+        """``Leave`` has found none that called, but another thread that waits: the step ends where that goes on."""
+        if self._step is not None:
+            self._step = replace(self._step, thread=owner)
+        self._pending_python.discard(thread)
+        if is_python:
+            self._pending_python.add(owner)
+
     def leaves_for_python(self, thread: int) -> None:
         """``Leave`` has found a caller in Python, and arms debugpy for it in its own way."""
         self._agent_armed.discard(thread)

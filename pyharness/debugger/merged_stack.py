@@ -57,6 +57,12 @@ def _merged(shell: Shell, thread: int) -> list[StackFrame]:
     return [*own, *_of_owner(shell, native, own)]
 
 
+def owner_frames(shell: Shell, native: NativeSide, thread: int) -> list[StackFrame]:
+    """The frames, of the thread for which one that stands works, that wait for it; empty where there is none."""
+    own = _numbered(thread, native.stack(thread))
+    return [] if not own or _has_python(own) else _of_owner(shell, native, own)
+
+
 def _of_owner(shell: Shell, native: NativeSide, own: Sequence[StackFrame]) -> list[StackFrame]:
     """The frames of the thread for whose Python another one works, from those on that wait for it; empty for none."""
     thread = own[0].thread

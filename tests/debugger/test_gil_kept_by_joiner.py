@@ -35,6 +35,16 @@ def test_python_is_asked_on_the_thread_that_waits_and_steps_go_on(joins):
         assert program.finish() == 0
 
 
+def test_a_step_out_ends_where_the_one_that_waits_goes_on(joins):
+    with joins.start() as program:
+        program.run_to("native:joined::work")
+        out = program.out()
+        assert (out.frame.function, out.thread) == ("joined::run", program.pid)
+        assert out.frame.line in (JOIN, JOIN + 1)
+        assert program.out().frame.language == "python"
+        assert program.finish() == 0
+
+
 def test_it_is_let_go_from_there(joins):
     with joins.start() as program:
         program.run_to("native:joined::work")

@@ -115,9 +115,10 @@ def test_a_node_in_cxx_on_such_a_thread_is_shown_with_who_waits_for_it(pyharness
     """So is each node that runs on a GPU: the engine has a thread for each."""
     (tmp_path / "nested.py").write_text(NESTED)
     words = ("debug", tmp_path / "nested.py", "--at", "node:SumBackward0 hits 62")
-    done = pyharness(*words, stdin=None, input="bt\np py:depth\ndelete\nc\n")
+    done = pyharness(*words, stdin=None, input="bt\np py:depth\ndelete\nout\nc\n")
     assert done.returncode == 0, done.stderr
     stack = done.stdout.partition("(ph) bt\n")[2].partition("(ph)")[0]
     assert re.match(r"→ +0  native  SumBackward0\n +works for thread \d+ \(MainThread\):\n", stack)
     assert "python  Nested.backward" in stack
     assert "p py:depth\n20\n" in done.stdout
+    assert re.search(r"step · python · backward · \S*nested\.py:\d+\n", done.stdout)

@@ -18,7 +18,7 @@ long total(long count) {
     const long doubled = part(number); // @called
     sum += doubled; // @sums
   }
-  return sum;
+  return sum; // @whole
 }
 
 void scaled(float* values, long number) {

@@ -25,4 +25,4 @@ if len(sys.argv) > 1:
     shares(sys.argv[1])
 numbers = list(range(8))
 total = parallel.total(len(numbers))  # @call
-print(total)
+print(total)  # @printed

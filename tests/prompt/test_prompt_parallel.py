@@ -74,6 +74,18 @@ def test_a_step_out_ends_at_the_line_that_the_stack_shows(shared):
     assert next(rows(shown["bt"])) == ("parallel::total", f"parallel.cpp:{line}")
 
 
+def test_steps_out_of_what_threads_share_end_where_the_one_that_waits_goes_on(shared):
+    done, _ = shared([f"tb {PART} if number == 5", "c", "out", "out", "bt", "out"])
+    assert done.returncode == 0, done.stderr
+    _, _, inside, behind, stack, python = (text for _, text in blocks(done.stdout, repeated=True))
+    assert re.search(r"step · native · parallel::total · \S+:(\d+)", inside)
+    line = int(re.search(r"step · native · parallel::total · \S+:(\d+)\n", behind)[1])
+    assert line in {CXX["loop"] - 1, CXX["whole"]}  # the end of the line that called may be a part of it
+    assert re.search(r"   thread \d+ \(MainThread\)\n", behind)
+    assert [row[0] for row in rows(stack)] == ["parallel::total", "<module>"]
+    assert re.search(rf"step · python · <module> · \S+:{PYTHON['printed']}\n", python)
+
+
 def test_steps_follow_one_of_several_threads_that_stand_at_one_place(shared):
     """The others wait in line, and come when the program is to go on."""
     done, _ = shared([f"b {PART}", "c", "c", "over", "over", "over", "c", "over", "q"])

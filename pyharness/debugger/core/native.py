@@ -67,9 +67,11 @@ class CoreLink(GdbLink):
 class CoreThreads(NativeThreads):
     """The threads of a core file: each stands, and none goes on."""
 
-    def held(self, thread: int, ask: Callable[[], Answer]) -> Answer | None:
+    def held(
+        self, thread: int, ask: Callable[[], Answer], go_on: Callable[[Answer], None] | None = None
+    ) -> Answer | None:
         """The answer; nobody needs to hold the thread."""
-        del thread
+        del thread, go_on
         return ask()
 
     def _of_thread(self, command: str, thread: int) -> str:

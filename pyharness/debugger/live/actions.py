@@ -16,12 +16,13 @@ from pyharness.debugger.action import (
     Start,
 )
 from pyharness.debugger.live.agent import ElsewhereError, GilBlockedError, GilHeldError
+from pyharness.debugger.merged_stack import owner_frames
 from pyharness.debugger.native.in_program.calls import CallRunsError
 from pyharness.model.errors import HarnessError
 from pyharness.protocol.agent import ArmNextLine, ArmStepIn
 from pyharness.protocol.agent import Disarm as ForgetStep
 from pyharness.protocol.channel import Go
-from pyharness.protocol.mi import Armed
+from pyharness.protocol.mi import Armed, Caller, FindCaller
 
 if TYPE_CHECKING:
     from pyharness.debugger.action import Action
@@ -143,4 +144,32 @@ class Actions:
             self._depth.pop(thread, None)
             self._shell.machine.leaves_for_python(thread)
             self._armed_by(ArmNextLine(), thread)
+        if caller.language == "none":
+            self._leave_for_owner(native, thread)
         native.threads.step(thread, "continue")  # no handler out there is a part of this step
+
+    def _leave_for_owner(self, native: NativeSide, thread: int) -> None:
+        """Have the thread for which another one works stop where it goes on, if it only waits for that."""
+        machine = self._shell.machine
+        waiting = owner_frames(self._shell, native, thread)
+        if not waiting or waiting[0].thread in machine.standing:
+            return
+        owner, level = waiting[0].thread, waiting[0].level
+
+        def find() -> Caller:
+            caller = native.ask(FindCaller(owner))
+            if caller.language == "python":
+                self._armed_by(ArmNextLine(), owner)
+            elif caller.level < level:  # it runs its own part of the work
+                return Caller("none")
+            return caller
+
+        def go_on(caller: Caller) -> None:
+            if caller.language == "native":
+                native.threads.finish(owner, caller.level)
+            else:
+                native.threads.resume(owner)
+
+        found = native.threads.held(owner, find, go_on)
+        if found and found.language != "none":
+            machine.leaves_for_owner(thread, owner, is_python=found.language == "python")

@@ -173,19 +173,28 @@ class NativeThreads:
         """Stop one thread where it is."""
         self._link.command(self._of_thread("-exec-interrupt", thread))
 
-    def held(self, thread: int, ask: Callable[[], Answer]) -> Answer | None:
-        """The answer about a running thread, which is held meanwhile; ``None`` when it cannot be held in time."""
+    def held(
+        self, thread: int, ask: Callable[[], Answer], go_on: Callable[[Answer], None] | None = None
+    ) -> Answer | None:
+        """The answer about a running thread, which is held meanwhile; ``None`` when it cannot be held in time.
+
+        ``go_on`` lets it run by the answer, where it is to run otherwise than before.
+        """
         others: list[Notice | None] = []
+        answer: Answer | None = None
         try:
             with self._link.gathered() as stops, contextlib.suppress(queue.Empty):
                 self.interrupt(thread)
                 while (notice := stops.get(timeout=SETTLE_SECONDS)) is not None:
                     if self._link.lwp_of(str(notice.values.get("thread-id", ""))) == thread:
-                        return ask()
+                        return (answer := ask())
                     others.append(notice)
         finally:
             with contextlib.suppress(HarnessError):
-                self.resume(thread)
+                if go_on is None or answer is None:
+                    self.resume(thread)
+                else:
+                    go_on(answer)
             for other in others:
                 self._link.tell(other)
         return None

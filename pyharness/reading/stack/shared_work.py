@@ -60,7 +60,7 @@ def with_owners(
 
 def has_work(frames: Sequence[Frame]) -> bool:
     """Whether a thread runs something; one of a pool that waits for work has on its stack what it did last."""
-    return any(not frame.plumbing for frame in frames[1:])
+    return any(not frame.plumbing and (frame.file or index) for index, frame in enumerate(frames))
 
 
 def _owner(
