@@ -119,7 +119,8 @@ CASES = {
     "init endless-project": "is not a project that builds",
     "init piped-project": "is not a project that builds",
     "stack ./empty.toml": "is not a core file",
-    f"debug --debug-kernels {sys.executable}": "A core file compiles nothing",
+    "debug --debug-kernels begun.core": "A core file compiles nothing",
+    f"debug --debug-kernels {sys.executable}": "is a program, and no Python file: it takes no --debug-kernels",
     "stack ./binary.py": "No process of yours",
     "attach 99999999": "There is no process",
     "attach surely-nothing-is-called-so": "No process of yours",
@@ -141,6 +142,7 @@ def here(tmp_path, monkeypatch):
     """A folder with what is easily mistaken for something else."""
     (tmp_path / "ok.py").write_text("x = 1\n")
     (tmp_path / "empty.toml").touch()
+    (tmp_path / "begun.core").write_bytes(b"\x7fELF")
     (tmp_path / "folder").mkdir()
     for name in ("binary.py", "binary.toml"):
         (tmp_path / name).write_bytes(bytes(range(256)) * 4)
