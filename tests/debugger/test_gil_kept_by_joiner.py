@@ -54,7 +54,7 @@ def test_it_is_let_go_from_there(joins):
 
 
 def test_the_stack_of_whom_it_works_for_is_behind_its_own(pyharness, environment):
-    """Its variables can be looked at there, in both languages."""
+    """The variables of both languages can be looked at there."""
     module = str(builds.crossing("joined", SOURCE))
     commands = "p result\nbt\nup\np thread\nup\np sorted(globals())[-1]\np joined.nothing\n"
     words = ("debug", PROGRAM, "--at", "native:joined::work")

@@ -134,7 +134,7 @@ def test_steps_go_on_from_a_thread_that_is_turned_to(machine):
 
 
 def test_they_wait_no_longer_for_one_that_takes_long(machine):
-    """It may wait for one of them."""
+    """The step may wait for one of them."""
     into_kernel(machine)
     machine.request("over", [KERNEL])
     machine.handle(NativeStopped(OTHER, "breakpoint", breakpoint=KERNEL))

@@ -150,7 +150,6 @@ def until(holds):
     deadline = time.monotonic() + 60
     while not holds():
         assert time.monotonic() < deadline
-        time.sleep(0.05)
 
 
 def test_generated_code(tmp_path):

@@ -86,6 +86,20 @@ def ask_agent(
     raise GilHeldError(holder)
 
 
+def asked_while_held(native: NativeSide, thread: int, ask: Callable[[], Answer | None]) -> Answer | None:
+    """The answer of a thread that waits in native code, and is held meanwhile where Python may be asked."""
+
+    def asked() -> list[Answer | None]:
+        if stop := native.asking.come_out(thread):
+            native.threads.tell(stop)
+            raise HarnessError(f"Thread {thread}, for which this one works, has come to a stop.", "Continue.")
+        return [ask()]
+
+    for answer in native.threads.held(thread, asked) or ():
+        return answer
+    raise HarnessError(f"Thread {thread}, for which this one works, cannot be held to be asked.", "Try again.")
+
+
 def _answer(request: Request[Answer], said: object) -> Answer:
     try:
         return request.answer_in(said)

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import queue
-import threading
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 from pyharness.debugger.changed_sources import ChangedSources
 from pyharness.debugger.live.actions import Actions
-from pyharness.debugger.live.agent import GilHeldError, ask_agent
+from pyharness.debugger.live.agent import GilHeldError, ask_agent, asked_while_held
 from pyharness.debugger.live.debugpy_events import DebugpyEvents
 from pyharness.debugger.live.gdb_notices import GdbNotices
 from pyharness.debugger.live.last_words import last_words, who_logs
 from pyharness.debugger.live.libraries import Libraries
 from pyharness.debugger.live.lifetime import Lifetime
+from pyharness.debugger.live.long_steps import LongSteps
 from pyharness.debugger.live.op_stops import OpStops
 from pyharness.debugger.live.pausing import Pausing
 from pyharness.debugger.live.program_messages import ProgramMessages
@@ -56,8 +56,6 @@ if TYPE_CHECKING:
 _STOP_SECONDS = 0.1
 _HELD_SECONDS = 0.5
 """How long the end of a program is waited for of which gdb holds a thread: most likely the one that would end it."""
-_STEP_SECONDS = 0.7
-"""How long stops of other threads wait for the end of a step in native code: it may wait for one of them."""
 _DYING_SECONDS = 0.5
 """How much later than its program's end gdb's own may be heard of."""
 _NOT_BEGUN = "The interpreter has not begun the program yet:"
@@ -83,13 +81,12 @@ class LiveShell(Shell):
         python = PythonSide(lambda event: heard.put(("debugpy", event)))
         super().__init__(Machine(), python, heard, listener)
         self._progress = progress
-        self._waits_since = -1
-        """The request of the client's during which stops have begun to wait for the end of a step."""
         self._late = _NOT_BEGUN if command.ours else _NOT_HEARD
         self._gdb = PreparedGdb(self._hear_gdb, UserCode.of(included))
         self._lifetime = lifetime = Lifetime()
         self._actions = Actions(self)
         self._pausing = Pausing(self, heard)
+        self._long_steps = LongSteps(self, heard)
         self._thread_names = ThreadNames(self)
         python.deliver = self._deliver
         python.asking.seconds = eval_timeout
@@ -157,7 +154,7 @@ class LiveShell(Shell):
             case "loaded":
                 self._notices.go_on()
             case "long step":
-                self._hurry(item)
+                self._long_steps.is_over(item)
             case _:
                 return False
         return True
@@ -165,20 +162,7 @@ class LiveShell(Shell):
     def handle(self, source: str, item: Any) -> None:
         """Handle one event of the queue; a stop that waits for the end of a step does so for a while."""
         super().handle(source, item)
-        self._let_wait()
-
-    def _let_wait(self) -> None:
-        request = self.machine.requests
-        if self.machine.lets_wait and self._waits_since != request:
-            self._waits_since = request
-            timer = threading.Timer(_STEP_SECONDS, self._events.put, (("long step", request),))
-            timer.daemon = True
-            timer.start()
-
-    def _hurry(self, request: int) -> None:
-        if request == self.machine.requests:
-            self.machine.hurry()
-            self.perform(self.machine.next_waiting(self.breakpoints.enabled))
+        self._long_steps.look()
 
     def _exited(self, code: int, told: Sequence[tuple[str, Any]] = ()) -> None:
         """Note the program's end, of which a person hears after its log lines; ``told`` came before."""
@@ -262,7 +246,7 @@ class LiveShell(Shell):
     def begin(self, request: Request) -> None:
         """Do what the client asks; debugpy may have left a program that a native stop kept from its end."""
         super().begin(request)
-        self._let_wait()
+        self._long_steps.look()
         if self.machine.focus is None:
             self._debugpy.goes_on()
 
@@ -297,17 +281,7 @@ class LiveShell(Shell):
         """Ask it on a thread for which the one that stands works: it waits in native code, and is held meanwhile."""
         if thread in self.machine.standing:
             return self.ask_agent(thread, request)
-        native = self.attach()
-
-        def ask() -> list[Answer | None]:
-            if stop := native.asking.come_out(thread):
-                native.threads.tell(stop)
-                raise HarnessError(f"Thread {thread}, for which this one works, has come to a stop.", "Continue.")
-            return [self.ask_agent(thread, request)]
-
-        for answer in native.threads.held(thread, ask) or ():
-            return answer
-        raise HarnessError(f"Thread {thread}, for which this one works, cannot be held to be asked.", "Try again.")
+        return asked_while_held(self.attach(), thread, lambda: self.ask_agent(thread, request))
 
     def _turn(self) -> None:
         with suppress(queue.Empty):

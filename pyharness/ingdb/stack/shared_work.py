@@ -14,7 +14,8 @@ from pyharness.reading.process.memory_map import regions
 from pyharness.reading.stack.shared_work import MOST_BYTES, RED_ZONE, stack_within, works_for
 
 _LOOKS, _BETWEEN = 4, 0.02
-"""How often, and seconds from one look to the next: whoever waits for others spins at first."""
+"""How often, and seconds from one look to the next: whoever waits for others spins at first, and no event tells when it
+sleeps."""
 
 
 def owners(thread: gdb.InferiorThread) -> tuple[Owner, ...]:
