@@ -79,7 +79,8 @@ class LineStops:
                 notes += [note] if note else []
         if here or stepped:
             why = json.dumps({"stops": here, "step": stepped, "notes": notes})
-            self.steps.pop(threading.get_ident(), None)
+            if stepped:  # of a place gdb may know that it is deleted, disabled or ignored
+                self.steps.pop(threading.get_ident(), None)
             self._trap(frame.f_code.co_filename, frame.f_lineno, frame.f_code.co_name, why)
         return True
 

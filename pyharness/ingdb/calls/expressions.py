@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 Answer = TypeVar("Answer")
+_NAME = re.compile(r"(?<![$\w])[^\W\d]\w*")
 _MAY_CALL = "may-call-functions"
 _CHANGES = re.compile(r"\+\+|--|(?<![=!<>])=(?!=)|<<=|>>=")
 """What must not be evaluated twice."""
@@ -25,9 +26,14 @@ def evaluate(expression: str) -> gdb.Value:
     return called(expression, gdb.parse_and_eval)
 
 
-def said(error: gdb.error) -> str:
-    """gdb's words in one line: it wraps some of them, and a second line of ours is a remedy."""
-    return " ".join(map(str.strip, str(error).splitlines()))
+def said(error: gdb.error, expression: str) -> str:
+    """gdb's words of an expression in one line: it wraps some of them, and a second line of ours is a remedy.
+
+    Where nothing that is loaded has symbols, gdb would have the person give it a file, and does not tell the name.
+    """
+    words = " ".join(map(str.strip, str(error).splitlines()))
+    name = _NAME.search(expression) if words.startswith("No symbol table is loaded") else None
+    return f'No symbol "{name[0]}" in current context.' if name else words
 
 
 def called(expression: str, ask: Callable[[str], Answer]) -> Answer:

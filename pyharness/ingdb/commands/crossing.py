@@ -15,9 +15,9 @@ import gdb
 from pyharness.ingdb import own_thread
 from pyharness.ingdb.calls import agent
 from pyharness.ingdb.functions import native_names
+from pyharness.ingdb.functions.known_functions import is_own
 from pyharness.ingdb.stops import every_function
 from pyharness.model.errors import HarnessError
-from pyharness.model.user_code import is_user_source
 from pyharness.protocol.agent import ArmNextLine
 
 if TYPE_CHECKING:
@@ -70,15 +70,10 @@ def _caller(frame: gdb.Frame) -> gdb.Frame | None:
     for _ in range(_MAX_FRAMES):
         if older is None or native_names.name_of(older)[0].startswith("_PyEval_EvalFrame"):
             return None
-        if older.pc() != pc and _is_user_frame(older):  # what is inlined here has the same pc
+        if older.pc() != pc and is_own(older):  # what is inlined here has the same pc
             return older
         older = older.older()
     return None
-
-
-def _is_user_frame(frame: gdb.Frame) -> bool:
-    symtab = frame.find_sal().symtab
-    return symtab is not None and is_user_source(symtab.fullname())
 
 
 def _arm_python() -> None:

@@ -98,7 +98,7 @@ def _called_by_native(line: PythonLine) -> gdb.Frame | None:
     for frame in frames:
         if not isinstance(frame, NativeFrame):
             stands = stands or (frame.file, frame.function) == (line.file, line.function)
-        elif stands and _is_user_frame(handle := handle_of(frame)):
+        elif stands and is_own(handle := handle_of(frame)):
             return handle.newer()
     return None
 
@@ -120,7 +120,7 @@ def _step(mode: str, python: PythonLine | None, native: str = "next") -> None:
             _physical(gdb.newest_frame()).select()
         stops.resume(native)
         frame = gdb.newest_frame()
-        if current_line() is None and not _is_user_frame(frame) and not stops.interrupted():
+        if current_line() is None and not is_own(frame) and not stops.interrupted():
             _leave_native(frame, frame)
 
 
@@ -182,7 +182,7 @@ def _leave_native(frame: gdb.Frame | None, left: gdb.Frame, *, to_python: bool =
     for _ in range(_MAX_FRAMES):
         if frame is None:
             break
-        if _is_user_frame(frame) and not to_python and not is_rest_of_kernel(frame, left):
+        if is_own(frame) and not to_python and not is_rest_of_kernel(frame, left):
             _return_to(frame)
             return
         if native_names.name_of(frame)[0].startswith("_PyEval_EvalFrame"):
@@ -207,13 +207,9 @@ def _return_to(frame: gdb.Frame) -> None:
         stops.resume("finish")
     for _ in range(_MAX_FRAMES):
         newest = gdb.newest_frame()
-        if stops.interrupted() or newest.type() != gdb.INLINE_FRAME or _is_user_frame(newest):
+        if stops.interrupted() or newest.type() != gdb.INLINE_FRAME or is_own(newest):
             return
         stops.resume("finish")
-
-
-def _is_user_frame(frame: gdb.Frame) -> bool:
-    return is_own(frame)
 
 
 def _why_not_inside(before: PythonLine | None, wanted: str) -> str:

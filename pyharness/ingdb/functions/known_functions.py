@@ -85,8 +85,15 @@ def _outermost(frame: gdb.Frame) -> gdb.Frame:
 def is_own(frame: gdb.Frame) -> bool:
     """Whether the line of a frame is the user's, and not of what a generator of bindings wrote."""
     symtab = frame.find_sal().symtab
-    file = symtab.fullname() if symtab else None
-    return is_user_source(file) and not glue_family(frame.name() or "", file)
+    return is_own_line(frame.pc(), symtab.fullname() if symtab else None, frame.name() or "")
+
+
+def is_own_line(pc: int, file: str | None, function: str) -> bool:
+    """Whether a line of ``file`` that is compiled into what lies at ``pc`` is the user's.
+
+    The file alone does not tell: a distribution's debug symbols name Python's sources as ``../Objects/call.c``.
+    """
+    return is_user_source(file) and not glue_family(function, file) and libraries.may_be_users(pc)
 
 
 def is_within_own(frame: gdb.Frame) -> bool:

@@ -17,7 +17,7 @@ import gdb
 from pyharness.ingdb import console, torch_process
 from pyharness.ingdb.calls import agent, call_gate, ending, expressions, guarded_call
 from pyharness.ingdb.functions import kernel_build, native_names, trap_line
-from pyharness.ingdb.functions.known_functions import innermost, is_own, is_within_own
+from pyharness.ingdb.functions.known_functions import innermost, is_own, is_own_line, is_within_own
 from pyharness.ingdb.mi import alone, library_loads
 from pyharness.ingdb.opening import attach
 from pyharness.ingdb.printers import known
@@ -29,7 +29,6 @@ from pyharness.ingdb.tensors.format import one_line
 from pyharness.ingdb.variables.native_expression import text_of
 from pyharness.model.codec import MalformedError, encode
 from pyharness.model.errors import HarnessError
-from pyharness.model.glue import glue_family
 from pyharness.model.kernel_frames import is_kernel
 from pyharness.model.user_code import is_user_source
 from pyharness.protocol import mi
@@ -266,7 +265,7 @@ def _where(request: mi.Where) -> mi.Location:
     is_left = inlined_way.is_left()
     inlined = file is not None and is_within_own(frame) and is_left
     note = _changed_at(frame.pc()) if file else ""
-    own = is_user_source(file) and not glue_family(name, file) and is_left
+    own = is_own_line(frame.pc(), file, name) and is_left
     shown = _in_kernel(file, line)
     name, fx = (shown.function, shown.fx) if shown else (name, None)
     hint = kernel_build.hint_at(frame) if shown else ""
@@ -359,7 +358,7 @@ def _evaluate(request: mi.Evaluate) -> str:
         try:
             return text_of(request.expression, gdb.selected_frame())
         except gdb.error as error:
-            raise gdb.GdbError(expressions.said(error)) from error
+            raise gdb.GdbError(expressions.said(error, request.expression)) from error
 
 
 def _frame_at(level: int) -> gdb.Frame:

@@ -7,7 +7,7 @@ from pyharness.ingdb.stack import backtrace
 from pyharness.ingdb.stops import exception_stops
 from pyharness.ingdb.stops.exception_stops import Filter, Kind
 from pyharness.model.errors import HarnessError
-from pyharness.model.user_code import is_user_source
+from pyharness.model.user_code import is_users_frame
 from pyharness.protocol import mi
 
 _FRAMES = 200
@@ -28,7 +28,7 @@ def _exception_info(request: mi.ExceptionInfo) -> mi.CxxException:
         raise HarnessError(f"Thread {request.thread} did not stop at a C++ exception.")
     kind, exception = found
     frames = backtrace.merged_stack(thread, _FRAMES)
-    own = (level for level, frame in enumerate(frames) if frame.language == "native" and is_user_source(frame.file))
+    own = (level for level, frame in enumerate(frames) if frame.language == "native" and is_users_frame(frame))
     level = next(own, -1)
     frame = frames[level] if level >= 0 else None
     return mi.CxxException(kind, exception.type, tuple(exception.bases), exception.what, level, frame)

@@ -226,6 +226,12 @@ def path_at(address: int) -> str:
     return image.path if image else ""
 
 
+def may_be_users(address: int) -> bool:
+    """Whether the user's code can lie at ``address``: in a library that can be theirs, or in anonymous memory."""
+    path = path_at(address)
+    return not path or is_user_binary(path)
+
+
 def may_be_at(address: int, elf: Elf) -> bool:
     """Whether a file is the one that ``address`` lies in, as far as its memory can tell."""
     image = _current().image_at(address)

@@ -45,7 +45,7 @@ def native_value(expression: str, frame: gdb.Frame, *, whole: bool) -> Item:
         symbol = gdb.lookup_symbol(expression)[0] if expression.isidentifier() else None
         if symbol is not None and symbol.type is not None and is_null_pointer(symbol.type):
             return null_pointer(symbol)
-        stop, said = op_values.here(frame), expressions.said(error)
+        stop, said = op_values.here(frame), expressions.said(error, expression)
         if stop and said.startswith("No symbol"):  # without symbols of any program gdb says something else of the name
             raise op_values.unknown(stop, expression) from error
         remedy = op_values.takes(stop) if stop else _OF_TENSORS if "inlined" in said else _REMEDY
@@ -121,7 +121,7 @@ def _sliced(expression: str, sliced: Sliced, frame: gdb.Frame, *, whole: bool) -
             if found := slices.of_value(expression, value, bounds, whole=whole):
                 return found
     except gdb.error as error:
-        said = expressions.said(error)
+        said = expressions.said(error, expression)
         raise HarnessError(f"{expression} cannot be evaluated here: {said}", slices.FORMS) from error
     item = tensor_parts.element(native_value(sliced.base, frame, whole=False), indices, sliced.base, expression)
     tensor_parts.check_has_elements(item, sliced.base, expression)

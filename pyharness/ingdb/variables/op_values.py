@@ -114,7 +114,7 @@ class _Reading:
         try:
             return self.number(index)
         except gdb.error as error:
-            said = expressions.said(error)
+            said = expressions.said(error, index)
             raise HarnessError(f"{self.text}: {index!r} is no index here: {said}", takes(self.stop)) from error
 
 
