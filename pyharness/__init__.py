@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from pyharness.model.errors import UsageError as UsageError
     from pyharness.model.results.finding import NonFiniteError as NonFiniteError
     from pyharness.native.find_nan import find_nan as find_nan
+    from pyharness.native.find_overwritten import find_overwritten as find_overwritten
     from pyharness.native.recording import record as record
 else:
     from pyharness.host.first_use import on_first_use
@@ -40,6 +41,7 @@ else:
             "model.errors": "DebuggerLostError HarnessError UsageError",
             "model.results.finding": "NonFiniteError",
             "native.find_nan": "find_nan",
+            "native.find_overwritten": "find_overwritten",
             "native.recording": "record",
         },
         "__version__",

@@ -136,6 +136,7 @@ INCLUDES = {
     "engine/nodes": {"engine"},
     "engine/record": {"engine", "engine/nodes", "engine/provenance"},
     "engine/nan": {"engine", "engine/nodes", "engine/provenance", "engine/values"},
+    "engine/saved": {"engine", "engine/provenance"},
     "breakpoints": {"breakpoints/conditions", "engine", "engine/nodes", "engine/provenance"},
     "breakpoints/conditions": {"engine/values"},
     "trap": set(),

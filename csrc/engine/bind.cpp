@@ -16,5 +16,6 @@ PYBIND11_MODULE(TORCH_EXTENSION_NAME, m) {
   pyharness::engine::bind_nan(m);
   pyharness::engine::bind_nodes(m);
   pyharness::engine::bind_recorder(m);
+  pyharness::engine::bind_saved(m);
   pyharness::engine::bind_values(m);
 }

@@ -11,6 +11,7 @@ void bind_kernels(pybind11::module_& m);
 void bind_nan(pybind11::module_& m);
 void bind_nodes(pybind11::module_& m);
 void bind_recorder(pybind11::module_& m);
+void bind_saved(pybind11::module_& m);
 void bind_values(pybind11::module_& m);
 
 } // namespace pyharness::engine

@@ -37,8 +37,7 @@ Interposition::Interposition(const char* symbol)
       [](dl_phdr_info* info, std::size_t, void* data) {
         const auto& wanted = *static_cast<Search*>(data);
         const LoadedLibrary library(*info);
-        if (info->dlpi_addr != 0 && info->dlpi_name[0] != '\0' &&
-            library.is_readable() &&
+        if (library.is_readable() &&
             !library.has_code_at(reinterpret_cast<const void*>(&anchor))) {
           find(library, wanted.symbol, *wanted.slots);
         }

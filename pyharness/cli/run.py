@@ -37,6 +37,8 @@ if TYPE_CHECKING:
 START = Path(__file__).resolve().parent.parent / "debuggee" / "start.py"
 HARNESS_PYTHON = "PYHARNESS_PROMPT"
 """Tells the program whose Python has the debugger: `breakpoint()` in it starts one, and takes this away."""
+SEARCHES = ("nan", "overwritten")
+"""Options that are a program of ours each, of the same name."""
 _WITH_VALUE = {"--name", "--python", "--report", "--hang", "--runtime"}
 
 
@@ -72,6 +74,7 @@ _EXAMPLES = (
     ),
     ("who can be attached to?", "pyharness run --list"),
     ("where does the first NaN come from?", "pyharness run --nan train.py"),
+    ("who overwrites what backward needs, in C++ too?", "pyharness run --overwritten train.py"),
     (
         "a report of its crash, its exception, or of a hang of ten minutes",
         "pyharness run --report out --hang 600 train.py",
@@ -81,7 +84,7 @@ _EXAMPLES = (
 _STATUSES = (
     ("the program's", "it is this very process"),
     ("0", "--list, and nothing else"),
-    ("1", "--nan, and a bad value was found"),
+    ("1", "--nan, and a bad value was found; --overwritten, and a tensor was"),
 )
 
 
@@ -91,6 +94,11 @@ _STATUSES = (
 )
 @python_option
 @click.option("--nan", is_flag=True, help="End it at the first NaN or Inf, and say where that comes from.")
+@click.option(
+    "--overwritten",
+    is_flag=True,
+    help="Tell each tensor that was written into after autograd saved it: who saved it, and who wrote, in C++ too.",
+)
 @click.option(
     "--report",
     "folder",
@@ -129,7 +137,6 @@ def command(
     *,
     name: str,
     python: str,
-    nan: bool,
     store: bool,
     listing: bool,
     as_json: bool,
@@ -146,11 +153,12 @@ def command(
         _print(handles.live(), as_json=as_json)
         return
     _check(words)
-    sanitizer = _sanitizer(nan=nan, **{name: report.pop(name) for name in SANITIZERS})
+    search = _search({name: report.pop(name) for name in SEARCHES})
+    sanitizer = _sanitizer(search, **{name: report.pop(name) for name in SANITIZERS})
     runtime = report.pop("runtime")
     if runtime and not sanitizer:
         raise UsageError("--runtime is for a sanitizer, and none is named.", "--asan, --ubsan or --tsan.")
-    before = _report_words(**report, nan=nan, sanitized=bool(sanitizer))
+    before = _report_words(**report, search=search, sanitized=bool(sanitizer))
     name = _free(name or handles.default_name(words[1] if words[0] == "-m" else words[0], os.getpid()))
     python = python_of(python, None, "" if words[0] == "-m" else words[0])
     interpreter = shutil.which(python or sys.executable)
@@ -158,7 +166,7 @@ def command(
         raise no_interpreter(python)
     if python:
         check_version(interpreter)
-    if nan:
+    if search:
         from pyharness.cli.kit.engine_progress import have_engine
 
         have_engine(interpreter)
@@ -171,7 +179,7 @@ def command(
     os.environ[HARNESS_PYTHON] = sys.executable
     if store:
         os.environ[VARIABLE] = "1"
-    entry = "nan" if nan else "report" if before else "run"
+    entry = search or ("report" if before else "run")
     os.execv(interpreter, [interpreter, str(START), entry, name, *before, *words])  # noqa: S606  (a list of arguments, no shell)
 
 
@@ -184,24 +192,32 @@ def _check(words: tuple[str, ...]) -> None:
         check_script(words[0], once=True)
 
 
-def _sanitizer(*, nan: bool, **named: bool) -> str:
+def _search(named: dict[str, bool]) -> str:
+    """What is looked for; empty for nothing."""
+    wanted = [name for name, wants in named.items() if wants]
+    if len(wanted) > 1:
+        raise UsageError(f"--{wanted[0]} and --{wanted[1]} are two searches.", "Leave out one.")
+    return wanted[0] if wanted else ""
+
+
+def _sanitizer(search: str, **named: bool) -> str:
     """The one that is wanted; empty for none."""
     wanted = [name for name, wants in named.items() if wants]
     if len(wanted) > 1:
         raise UsageError(f"--{wanted[0]} and --{wanted[1]}: a program runs under one sanitizer.", "Leave out one.")
-    if wanted and nan:
-        raise UsageError(f"--nan and --{wanted[0]} both report the program's end.", "Leave out one.")
+    if wanted and search:
+        raise UsageError(f"--{search} and --{wanted[0]} both report the program's end.", "Leave out one.")
     return wanted[0] if wanted else ""
 
 
-def _report_words(folder: str | None, hang: float | None, *, nan: bool, sanitized: bool) -> tuple[str, ...]:
+def _report_words(folder: str | None, hang: float | None, *, search: str, sanitized: bool) -> tuple[str, ...]:
     """What the program is told of a report: folder, seconds, whether a sanitizer tells, too; nothing for no report."""
     if folder is None:
         if hang is not None:
             raise UsageError("--hang writes a report, and no folder is named for it.", "--report DIR names one.")
         return ("", "0", "1") if sanitized else ()
-    if nan:
-        raise UsageError("--nan has a report of its own.", "Leave out --nan or --report.")
+    if search:
+        raise UsageError(f"--{search} has a report of its own.", f"Leave out --{search} or --report.")
     check_name("--report", folder)
     check_new_folder(folder)
     return os.path.realpath(folder), str(hang or 0), str(int(sanitized))

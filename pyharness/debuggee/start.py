@@ -16,6 +16,7 @@ PROGRAMS = {
     "debug": "debuggee.__main__",
     "run": "debuggee.entries.entry",
     "nan": "debuggee.entries.nan_entry",
+    "overwritten": "debuggee.entries.overwritten_entry",
     "report": "debuggee.entries.reported",
     "trace": "debuggee.entries.recorded",
     "graphs": "debuggee.entries.graphs",

@@ -9,6 +9,7 @@ import functools
 import os
 from typing import TYPE_CHECKING, Any
 
+from pyharness.debuggee.entries.searched import FOUND, run_searched
 from pyharness.debuggee.link.forked import children_ended, had_children
 from pyharness.model.errors import HarnessError  # before the script's folder comes on the path
 from pyharness.model.ranks.launchers import rank_of_several
@@ -20,30 +21,16 @@ if TYPE_CHECKING:
     from pyharness.model.results.finding import Finding
     from pyharness.native.find_nan import NanSearch
 
-FOUND = 1
-"""Exit status where a bad value was found, whatever the program made of it."""
-
 
 def main() -> int:
     """Become the script, and look from its import of torch on."""
-    from pyharness.debuggee.entries import entry
     from pyharness.debuggee.watched.imports import after_import
     from pyharness.debuggee.watched.kernels import INDUCTOR
 
     watched = Watched()
     watched.told_before_leaving()
-    after_import("torch", lambda _: watched.begin())
     after_import(INDUCTOR, lambda _: watched.follow_kernels())
-    try:
-        status = entry.main()
-    except SystemExit as ended:
-        if watched.end():
-            raise SystemExit(ended.code or FOUND) from None
-        raise
-    except BaseException:
-        watched.end()
-        raise
-    return watched.end() or status
+    return run_searched(watched.begin, watched.end)
 
 
 class Watched:

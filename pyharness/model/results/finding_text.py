@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from pyharness.model.results.finding import CheckedTensor, Finding, KernelPlace, ValueStatistics
     from pyharness.model.results.trace import Call
 
-_TITLE = 9
+TITLE = 9
 """Columns of what a place is."""
 _NEAREST = "the op that came next: none was seen to make the node"
 """What a report says of a C++ autograd Function that Python called without an op around it."""
@@ -32,7 +32,7 @@ def finding_lines(finding: Finding, *, width: int | None = None, rank: int | Non
     yield from _places(finding)
     for title, tensors in (("input", finding.inputs), ("output", finding.outputs)):
         yield from _tensors(title, tensors)
-    yield Line(f"  {'thread':{_TITLE}}  {_thread(finding)}", "faint")
+    yield Line(f"  {'thread':{TITLE}}  {_thread(finding)}", "faint")
     yield Line("  stack", "faint")
     for line in format_stack(finding.stack, Style(width=width)):
         yield line.behind("  ")
@@ -67,16 +67,16 @@ def _places_in_kernel(place: KernelPlace) -> Iterator[Line]:
     if place.node is not None:
         target = f"  ({place.target})" if place.target else ""
         came = f" ← {place.captured}" if place.captured and place.captured != place.node else ""
-        yield Line(f"  {'node':{_TITLE}}  {place.node}{came}{target}", "place")
-        yield from _place("made from", place.origin, place.module)
+        yield Line(f"  {'node':{TITLE}}  {place.node}{came}{target}", "place")
+        yield from place_lines("made from", place.origin, place.module)
     if place.file is not None:
         where = f"{short_path(place.file)}:{place.line}" if place.line else short_path(place.file)
-        yield Line(f"  {'kernel':{_TITLE}}  {where:40}  {place.text}".rstrip(), "place")
+        yield Line(f"  {'kernel':{TITLE}}  {where:40}  {place.text}".rstrip(), "place")
     where = f"{short_path(place.wrapper)}:{place.wrapper_line}"
-    yield Line(f"  {'called at':{_TITLE}}  {where:40}  {place.wrapper_text}".rstrip(), "place")
+    yield Line(f"  {'called at':{TITLE}}  {where:40}  {place.wrapper_text}".rstrip(), "place")
     if place.element is not None:
         given = ", ".join(f"{name} = {number(value)}" for name, value in place.given.items())
-        yield Line(f"  {'element':{_TITLE}}  {place.node}{list(place.element)}{f' of {given}' if given else ''}", "bad")
+        yield Line(f"  {'element':{TITLE}}  {place.node}{list(place.element)}{f' of {given}' if given else ''}", "bad")
 
 
 def _places(finding: Finding) -> Iterator[Line]:
@@ -85,26 +85,27 @@ def _places(finding: Finding) -> Iterator[Line]:
         return
     nearest = _NEAREST if finding.approximate else ""
     if finding.kind == "node":
-        yield from _place("forward", finding.origin if finding.forward else None, finding.module, nearest)
-        yield from _place("run by", origin_of(finding.calls), None)
+        yield from place_lines("forward", finding.origin if finding.forward else None, finding.module, nearest)
+        yield from place_lines("run by", origin_of(finding.calls), None)
         return
-    yield from _place("line", finding.origin, finding.module)
-    yield from _place("made from", finding.made_from, None)
+    yield from place_lines("line", finding.origin, finding.module)
+    yield from place_lines("made from", finding.made_from, None)
     if finding.node:
-        yield from _place("forward", origin_of(finding.forward), None, nearest)
+        yield from place_lines("forward", origin_of(finding.forward), None, nearest)
 
 
-def _place(title: str, call: Call | None, module: str | None, note: str = "") -> Iterator[Line]:
+def place_lines(title: str, call: Call | None, module: str | None, note: str = "") -> Iterator[Line]:
+    """A line of source under a title, and below it what is known of the place; nothing for no place."""
     if call is None:
         return
     where = f"{short_path(call.file)}:{call.line}" + (f" in {call.function}" if call.function else "")
     text = known_line(call.file, call.line)
-    yield Line(f"  {title:{_TITLE}}  {where:40}  {text}".rstrip(), "place")
+    yield Line(f"  {title:{TITLE}}  {where:40}  {text}".rstrip(), "place")
     parts = [f"module {module or '(root)'}"] if module is not None else []
     parts += [f"fx node {call.node}"] if call.node else []
     parts += [note] if note else []
     if parts:
-        yield Line(f"  {'':{_TITLE}}  {', '.join(parts)}", "place")
+        yield Line(f"  {'':{TITLE}}  {', '.join(parts)}", "place")
 
 
 def _tensors(title: str, tensors: Sequence[CheckedTensor]) -> Iterator[Line]:
@@ -112,7 +113,7 @@ def _tensors(title: str, tensors: Sequence[CheckedTensor]) -> Iterator[Line]:
     infos = [str(tensor.info) for tensor in tensors]
     widths = max(map(len, names), default=0), max(map(len, infos), default=0)
     for tensor, name, info in zip(tensors, names, infos, strict=True):
-        text = f"  {title:{_TITLE}}  {name:{widths[0]}}  {info:{widths[1]}}  {_contents(tensor)}"
+        text = f"  {title:{TITLE}}  {name:{widths[0]}}  {info:{widths[1]}}  {_contents(tensor)}"
         yield Line(text, "bad" if tensor.bad else "")
 
 

@@ -1,0 +1,327 @@
+// See blocks.h.
+#include <csrc/torch_headers.h>
+
+#include <csrc/engine/saved/blocks.h>
+
+#include <csrc/engine/interpose.h>
+#include <csrc/engine/saved/write_notes.h>
+
+#include <c10/core/CPUAllocator.h>
+
+#include <pthread.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <bit>
+#include <cerrno>
+#include <cstring>
+#include <memory>
+#include <mutex>
+#include <stdexcept>
+#include <unordered_map>
+#include <vector>
+
+namespace pyharness::engine {
+
+namespace {
+
+constexpr std::size_t kPage = Write::kPage;
+constexpr std::size_t kMostRoom = std::size_t{1} << 40; // addresses, no memory
+constexpr std::size_t kLeastRoom = std::size_t{1} << 34;
+constexpr std::size_t kGrowth = std::size_t{1} << 26;
+constexpr std::size_t kLarge = std::size_t{1} << 25; // given back when free
+
+std::atomic<Moment> moments{0};
+
+// --- the room ----------------------------------------------------------------
+
+struct Room {
+  std::uintptr_t begin = 0;
+  std::size_t size = 0;
+  std::size_t used = 0;
+  std::size_t writable = 0;
+  Block** owners = nullptr; // by page
+};
+
+// Read by the handler of the signal: written once, before that is there.
+Room room;
+std::mutex room_mutex;
+
+void* reserve(std::size_t size, int protection) {
+  void* found = mmap(
+      nullptr,
+      size,
+      protection,
+      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
+      -1,
+      0);
+  return found == MAP_FAILED ? nullptr : found;
+}
+
+void make_room() {
+  for (std::size_t size = kMostRoom; size >= kLeastRoom; size /= 2) {
+    void* begin = reserve(size, PROT_NONE);
+    void* owners = begin == nullptr
+        ? nullptr
+        : reserve(size / kPage * sizeof(Block*), PROT_READ | PROT_WRITE);
+    if (owners != nullptr) {
+      room.begin = reinterpret_cast<std::uintptr_t>(begin);
+      room.size = size;
+      room.owners = static_cast<Block**>(owners);
+      return;
+    }
+    if (begin != nullptr) {
+      munmap(begin, size);
+    }
+  }
+  throw std::runtime_error(
+      "the system has no room for the addresses of watched tensors");
+}
+
+// Sizes for which free blocks are kept: at most an eighth is wasted.
+std::size_t rounded(std::size_t bytes) {
+  const auto pages = std::max<std::size_t>((bytes + kPage - 1) / kPage, 1);
+  const auto step = std::max<std::size_t>(std::bit_floor(pages) / 8, 1);
+  return (pages + step - 1) / step * step * kPage;
+}
+
+// --- blocks ------------------------------------------------------------------
+
+// Never freed: whose address a handler of the signal has may be free by then.
+std::unordered_map<std::size_t, std::vector<Block*>>& free_blocks() {
+  static auto* blocks =
+      new std::unordered_map<std::size_t, std::vector<Block*>>();
+  return *blocks;
+}
+
+bool set_writable(std::uintptr_t begin, std::size_t size, bool writable) {
+  return mprotect(
+             reinterpret_cast<void*>(begin),
+             size,
+             writable ? PROT_READ | PROT_WRITE : PROT_READ) == 0;
+}
+
+// With the mutex. Null where there is no memory.
+Block* new_block(std::size_t size) {
+  if (size > room.size - room.used) {
+    return nullptr;
+  }
+  const auto end = room.used + size;
+  if (end > room.writable) {
+    const auto grown =
+        std::min(room.size, (end + kGrowth - 1) / kGrowth * kGrowth);
+    if (!set_writable(
+            room.begin + room.writable, grown - room.writable, true)) {
+      return nullptr;
+    }
+    room.writable = grown;
+  }
+  auto* block = new Block;
+  block->begin = room.begin + room.used;
+  block->size = size;
+  std::fill_n(room.owners + room.used / kPage, size / kPage, block);
+  room.used = end;
+  return block;
+}
+
+Block* take_block(std::size_t bytes) {
+  const auto size = rounded(bytes);
+  const std::lock_guard<std::mutex> lock(room_mutex);
+  auto& unused = free_blocks()[size];
+  if (unused.empty()) {
+    return new_block(size);
+  }
+  auto* block = unused.back();
+  unused.pop_back();
+  return block;
+}
+
+void give_back(void* address) {
+  auto* block = block_at(address);
+  if (block->watched.exchange(false)) {
+    set_writable(block->begin, block->size, true);
+  }
+  if (block->size >= kLarge) {
+    madvise(address, block->size, MADV_DONTNEED);
+  }
+  block->use.fetch_add(1, std::memory_order_release);
+  const std::lock_guard<std::mutex> lock(room_mutex);
+  free_blocks()[block->size].push_back(block);
+}
+
+// Whose the CPU's memory was.
+c10::Allocator* other = nullptr;
+
+void free_any(void* address) {
+  if (block_at(address) != nullptr) {
+    give_back(address);
+  } else if (address != nullptr) {
+    other->raw_deallocate(address);
+  }
+}
+
+class BlockAllocator final : public c10::Allocator {
+ public:
+  c10::DataPtr allocate(std::size_t bytes) override {
+    auto* block = bytes > 0 ? take_block(bytes) : nullptr;
+    void* data = block != nullptr
+        ? reinterpret_cast<void*>(block->begin)
+        : other->raw_allocate(bytes); // which says so where there is no memory
+    return {data, data, &free_any, c10::Device(c10::DeviceType::CPU)};
+  }
+
+  c10::DeleterFnPtr raw_deleter() const override {
+    return &free_any;
+  }
+
+  void copy_data(void* to, const void* from, std::size_t count) const override {
+    default_copy_data(to, from, count);
+  }
+};
+
+// --- the signal --------------------------------------------------------------
+
+struct sigaction behind{}; // whose the signal was: all else is theirs
+std::atomic<long> passing{0}; // the thread that they are told of
+
+bool is_default(const struct sigaction& action) {
+  return (action.sa_flags & SA_SIGINFO) == 0 &&
+      (action.sa_handler == SIG_DFL || action.sa_handler == SIG_IGN);
+}
+
+// The system's own end of a crash.
+void end_as_alone(int number, const siginfo_t& information) {
+  struct sigaction fatal{};
+  fatal.sa_handler = SIG_DFL;
+  sigaction(number, &fatal, nullptr); // the instruction fails once more
+  if (information.si_code <= 0) { // nothing failed: somebody has sent it
+    raise(number);
+  }
+}
+
+// A handler that was set after ours may give the signal back to us in its end.
+void pass_on(int number, siginfo_t* information, void* context) {
+  const auto thread = syscall(SYS_gettid);
+  if (is_default(behind) || passing.load() == thread) {
+    end_as_alone(number, *information);
+    return;
+  }
+  passing.store(thread);
+  if ((behind.sa_flags & SA_SIGINFO) != 0) {
+    behind.sa_sigaction(number, information, context);
+  } else {
+    behind.sa_handler(number);
+  }
+  passing.store(0);
+}
+
+void on_fault(int number, siginfo_t* information, void* context) {
+  const int error = errno;
+  const auto address = reinterpret_cast<std::uintptr_t>(information->si_addr);
+  auto* block = block_at(information->si_addr);
+  if (block == nullptr || information->si_code != SEGV_ACCERR) {
+    pass_on(number, information, context);
+    errno = error;
+    return;
+  }
+  if (block->watched.exchange(false)) {
+    const auto moment = next_moment();
+    note_write(*block, address, moment, context);
+    block->last_write.store(moment, std::memory_order_release);
+  }
+  // Also where another thread is just doing so.
+  set_writable(block->begin, block->size, true);
+  errno = error;
+}
+
+// Who sets a handler of the signal, sets the one behind ours: theirs would take
+// a write for a crash.
+std::atomic<decltype(&sigaction)> original_sigaction = nullptr;
+
+int set_behind(
+    int number,
+    const struct sigaction* wanted,
+    struct sigaction* before) noexcept {
+  if (number != SIGSEGV) {
+    return original_sigaction.load(std::memory_order_relaxed)(
+        number, wanted, before);
+  }
+  const auto old = behind;
+  if (wanted != nullptr) {
+    behind = *wanted;
+  }
+  if (before != nullptr) {
+    *before = old;
+  }
+  return 0;
+}
+
+bool handle() {
+  struct sigaction now{};
+  if (sigaction(SIGSEGV, nullptr, &now) != 0) {
+    return false;
+  }
+  if ((now.sa_flags & SA_SIGINFO) != 0 && now.sa_sigaction == &on_fault) {
+    return true;
+  }
+  struct sigaction ours{};
+  ours.sa_sigaction = &on_fault;
+  ours.sa_flags = SA_SIGINFO | SA_NODEFER;
+  sigemptyset(&ours.sa_mask);
+  behind = now; // also of a library that is loaded later, whose calls we miss
+  return sigaction(SIGSEGV, &ours, nullptr) == 0;
+}
+
+} // namespace
+
+Moment next_moment() {
+  return moments.fetch_add(1) + 1;
+}
+
+void allocate_in_blocks() {
+  static std::once_flag once;
+  std::call_once(once, [] {
+    if (sysconf(_SC_PAGESIZE) != static_cast<long>(kPage)) {
+      throw std::runtime_error("pages of memory have not 4 KiB here");
+    }
+    make_room();
+    prepare_notes();
+    pthread_atfork(
+        [] { room_mutex.lock(); },
+        [] { room_mutex.unlock(); },
+        [] { room_mutex.unlock(); });
+    static Interposition calls("sigaction");
+    if (!handle()) {
+      throw std::runtime_error("the system refuses a handler of SIGSEGV");
+    }
+    calls.lead(original_sigaction, &set_behind);
+    other = c10::GetCPUAllocator();
+    c10::SetCPUAllocator(new BlockAllocator, /*priority=*/UINT8_MAX);
+  });
+}
+
+Block* block_at(const void* address) {
+  const auto offset = reinterpret_cast<std::uintptr_t>(address) - room.begin;
+  return offset < room.size ? room.owners[offset / kPage] : nullptr;
+}
+
+bool watch(Block& block) {
+  if (!handle()) {
+    return false;
+  }
+  if (block.watched.load()) {
+    return true;
+  }
+  block.watched.store(true);
+  if (set_writable(block.begin, block.size, false)) {
+    return true;
+  }
+  block.watched.store(false);
+  set_writable(block.begin, block.size, true);
+  return false;
+}
+
+} // namespace pyharness::engine

@@ -1,0 +1,347 @@
+// See saves.h. The functions of torch that save a tensor and take it again are
+// led through ours: hooks for saved tensors would be seen by the program, and
+// with them torch does not look at versions.
+#include <csrc/torch_headers.h>
+
+#include <csrc/engine/saved/saves.h>
+
+#include <csrc/engine/interpose.h>
+
+#include <ATen/EmptyTensor.h>
+#include <ATen/SequenceNumber.h>
+#include <torch/csrc/autograd/engine.h>
+#include <torch/csrc/autograd/saved_variable.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cstring>
+#include <mutex>
+#include <numeric>
+#include <stdexcept>
+#include <unordered_map>
+
+namespace pyharness::engine {
+
+namespace {
+
+using torch::autograd::SavedVariable;
+// A std::shared_ptr up to torch 2.12.
+using HeldNode = decltype(torch::autograd::get_current_node());
+
+constexpr std::size_t kMostSaves = 64; // of one tensor, the last ones
+
+struct Save {
+  Moment moment;
+  std::uint64_t use; // of the block: of which tensor it is
+  std::uint64_t thread;
+  std::uint64_t sequence; // of the node that is made next
+  Chain chain;
+  bool told;
+};
+
+std::atomic<bool> watching{false};
+std::atomic<TakeOverwritten> take_overwritten{nullptr};
+std::atomic<std::uint64_t> watched_saves{0};
+std::atomic<std::uint64_t> saves_elsewhere{0};
+std::mutex saves_mutex;
+
+// The last time that a node saved anything: results, when its op is done. By a
+// hash of the node's numbers; a node that two share has the later one's.
+struct LastSave {
+  std::uint64_t thread = 0;
+  std::uint64_t sequence = 0;
+  Moment moment = 0;
+};
+
+std::array<LastSave, std::size_t{1} << 16> last_saves;
+
+LastSave& last_save_of(std::uint64_t thread, std::uint64_t sequence) {
+  return last_saves[(sequence + thread * 0x9E3779B1U) % last_saves.size()];
+}
+
+std::unordered_map<const Block*, std::vector<Save>>& saves() {
+  static auto* all = new std::unordered_map<const Block*, std::vector<Save>>();
+  return *all;
+}
+
+// What we ask of torch is not the program's.
+thread_local bool busy = false;
+
+class Busy {
+ public:
+  Busy() {
+    busy = true;
+  }
+  ~Busy() {
+    busy = false;
+  }
+  Busy(const Busy&) = delete;
+  Busy& operator=(const Busy&) = delete;
+};
+
+Block* block_of(const at::Tensor& tensor) {
+  const auto* implementation = tensor.unsafeGetTensorImpl();
+  if (!tensor.is_cpu() || !implementation->has_storage()) {
+    return nullptr;
+  }
+  return block_at(
+      implementation->unsafe_storage().unsafeGetStorageImpl()->data());
+}
+
+// --- saved -------------------------------------------------------------------
+
+void note_save(const at::Tensor& tensor) {
+  auto* block = tensor.defined() ? block_of(tensor) : nullptr;
+  if (block == nullptr || !watch(*block)) {
+    saves_elsewhere += tensor.defined() && tensor.numel() > 0 ? 1 : 0;
+    return;
+  }
+  ++watched_saves;
+  const Save save{
+      next_moment(),
+      block->use.load(std::memory_order_acquire),
+      at::RecordFunction::currentThreadId(),
+      at::sequence_number::peek(),
+      current_chain(),
+      false};
+  const std::lock_guard<std::mutex> lock(saves_mutex);
+  auto& of_block = saves()[block];
+  if (!of_block.empty() && of_block.front().use != save.use) {
+    of_block.clear();
+  }
+  if (of_block.size() == kMostSaves) {
+    of_block.erase(of_block.begin());
+  }
+  of_block.push_back(save);
+  last_save_of(save.thread, save.sequence) = {
+      save.thread, save.sequence, save.moment};
+}
+
+using Construct = void (*)(SavedVariable*, const at::Tensor&, bool, bool);
+std::atomic<Construct> original_construct = nullptr;
+
+void construct(
+    SavedVariable* self,
+    const at::Tensor& tensor,
+    bool is_output,
+    bool is_inplace_on_view) {
+  original_construct.load(std::memory_order_relaxed)(
+      self, tensor, is_output, is_inplace_on_view);
+  if (watching.load(std::memory_order_relaxed) && !busy) {
+    const Busy here;
+    note_save(tensor);
+  }
+}
+
+// --- taken -------------------------------------------------------------------
+
+at::Tensor element(const void* bytes, const at::Tensor& tensor) {
+  auto found = at::empty({1}, tensor.options());
+  std::memcpy(found.data_ptr(), bytes, tensor.element_size());
+  return found;
+}
+
+// The element that lies so many elements behind the tensor's first one; nothing
+// where a gap between its own does.
+std::optional<std::vector<std::int64_t>> index_of(
+    const at::Tensor& tensor,
+    std::int64_t offset) {
+  std::vector<std::int64_t> order(tensor.dim());
+  std::iota(order.begin(), order.end(), 0);
+  std::ranges::stable_sort(order, [&](auto one, auto other) {
+    return tensor.stride(one) > tensor.stride(other);
+  });
+  std::vector<std::int64_t> index(tensor.dim());
+  for (const auto each : order) {
+    if (const auto stride = tensor.stride(each); stride > 0) {
+      index[each] = std::min(offset / stride, tensor.size(each) - 1);
+      offset -= index[each] * stride;
+    }
+  }
+  return offset == 0 ? std::optional(index) : std::nullopt;
+}
+
+// The first element, in order of address, whose bytes in the page that was kept
+// are others now.
+std::optional<Changed> changed_in(
+    const at::Tensor& tensor,
+    const Write& write) {
+  if (tensor.numel() == 0) {
+    return std::nullopt;
+  }
+  const auto begin = reinterpret_cast<std::uintptr_t>(tensor.const_data_ptr());
+  const auto size = static_cast<std::uintptr_t>(tensor.element_size());
+  const auto end = begin +
+      at::detail::computeStorageNbytes(tensor.sizes(), tensor.strides(), size);
+  // A write may be of an element that begins on the page before.
+  const auto skipped =
+      write.page > begin ? (write.page - begin + size - 1) / size : 0;
+  for (auto number = skipped;; ++number) {
+    const auto at = begin + number * size;
+    if (at + size > std::min(end, write.page + Write::kPage)) {
+      return std::nullopt;
+    }
+    const auto* was = write.before.data() + (at - write.page);
+    const auto* is = reinterpret_cast<const void*>(at);
+    if (std::memcmp(was, is, size) == 0) {
+      continue;
+    }
+    if (auto index = index_of(tensor, static_cast<std::int64_t>(number))) {
+      return Changed{
+          *std::move(index), element(was, tensor), element(is, tensor)};
+    }
+  }
+}
+
+// When the node saved this: by its number, else the last time that anyone did.
+Save* save_of(const Block& block, const torch::autograd::Node& node) {
+  const auto found = saves().find(&block);
+  if (found == saves().end()) {
+    return nullptr;
+  }
+  auto& all = found->second;
+  const auto use = block.use.load(std::memory_order_acquire);
+  const auto fits = [&](const Save& save) {
+    return save.use == use && save.thread == node.thread_id() &&
+        save.sequence == node.sequence_nr() + 1;
+  };
+  if (auto own = std::ranges::find_if(all, fits); own != all.end()) {
+    return &*own;
+  }
+  return !all.empty() && all.back().use == use ? &all.back() : nullptr;
+}
+
+// Whether the op for which this was saved has written, before it saved its
+// results: batch norm counts its running statistics so.
+bool is_of_op_itself(const Save& save, const Write& write) {
+  const auto& last = last_save_of(save.thread, save.sequence);
+  return last.thread == save.thread && last.sequence == save.sequence &&
+      last.moment > write.moment.load(std::memory_order_acquire);
+}
+
+// The write behind the save, once for each; with who saved.
+const Write* write_into(
+    const Block& block,
+    const torch::autograd::Node& node,
+    Chain& saved) {
+  const std::lock_guard<std::mutex> lock(saves_mutex);
+  auto* save = save_of(block, node);
+  if (save == nullptr || save->told) {
+    return nullptr;
+  }
+  const auto* write = first_write_behind(block, save->moment);
+  if (write == nullptr || is_of_op_itself(*save, *write)) {
+    return nullptr;
+  }
+  save->told = true;
+  saved = save->chain;
+  return write;
+}
+
+void look_at(const at::Tensor& tensor, bool counted) {
+  const auto node = torch::autograd::get_current_node();
+  const auto* block = node && tensor.defined() ? block_of(tensor) : nullptr;
+  if (block == nullptr) {
+    return;
+  }
+  Chain saved = 0;
+  const auto* write = write_into(*block, *node, saved);
+  if (write == nullptr) {
+    return;
+  }
+  auto changed = changed_in(tensor, *write);
+  const auto take = take_overwritten.load(std::memory_order_acquire);
+  if ((changed || counted) && take != nullptr) {
+    take(
+        {node->name(),
+         saved,
+         current_chain(),
+         tensor.sizes().vec(),
+         tensor.scalar_type(),
+         counted,
+         std::move(changed),
+         write,
+         torch::autograd::get_current_graph_task_id()});
+  }
+}
+
+// What is saved, where that is no secret of torch's: older ones keep it.
+template <typename Saved>
+at::Tensor saved_by(const Saved& saved) {
+  if constexpr (requires { saved.get_raw_data(); }) {
+    return saved.get_raw_data().value_or(at::Tensor());
+  } else {
+    return {};
+  }
+}
+
+using Unpack = at::Tensor (*)(const SavedVariable*, HeldNode);
+std::atomic<Unpack> original_unpack = nullptr;
+
+at::Tensor unpack(const SavedVariable* self, HeldNode saved_for) {
+  const auto original = original_unpack.load(std::memory_order_relaxed);
+  if (!watching.load(std::memory_order_relaxed) || busy) {
+    return original(self, std::move(saved_for));
+  }
+  try {
+    auto tensor = original(self, std::move(saved_for));
+    const Busy here;
+    look_at(tensor, /*counted=*/false);
+    return tensor;
+  } catch (...) {
+    const Busy here;
+    look_at(saved_by(*self), /*counted=*/true);
+    throw;
+  }
+}
+
+Interposition& constructor() {
+  static Interposition found(
+      "_ZN5torch8autograd13SavedVariableC1ERKN2at6TensorEbb");
+  return found;
+}
+
+// What it is given is a std::shared_ptr up to torch 2.12.
+Interposition& unpacking() {
+  static Interposition found(
+      std::is_same_v<HeldNode, std::shared_ptr<torch::autograd::Node>>
+          ? "_ZNK5torch8autograd13SavedVariable6unpackESt10shared_ptrINS0_"
+            "4NodeEE"
+          : "_ZNK5torch8autograd13SavedVariable6unpackEN3c1013intrusive_ptr"
+            "INS0_4NodeENS2_6detail34intrusive_target_default_null_typeIS4_"
+            "EEEE");
+  return found;
+}
+
+} // namespace
+
+bool start_watching_saves(TakeOverwritten take) {
+  if (watching.load()) {
+    return false;
+  }
+  if (!constructor().possible() || !unpacking().possible()) {
+    throw std::runtime_error("this torch's saved tensors cannot be observed");
+  }
+  allocate_in_blocks();
+  acquire_chains();
+  take_overwritten.store(take);
+  constructor().lead(original_construct, Construct{&construct});
+  unpacking().lead(original_unpack, Unpack{&unpack});
+  watching.store(true);
+  return true;
+}
+
+void stop_watching_saves() {
+  watching.store(false);
+  take_overwritten.store(nullptr);
+  constructor().lead_to(nullptr);
+  unpacking().lead_to(nullptr);
+  release_chains();
+}
+
+SaveCounts count_saves() {
+  return {watched_saves.load(), saves_elsewhere.load()};
+}
+
+} // namespace pyharness::engine

@@ -1,0 +1,164 @@
+// See write_notes.h. All of it runs in a handler of a signal, within whatever
+// the thread does: it allocates nothing, and takes no lock.
+#include <csrc/engine/saved/write_notes.h>
+
+#include <csrc/engine/python_frames.h>
+
+#include <execinfo.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstring>
+#include <span>
+#include <stdexcept>
+
+namespace pyharness::engine {
+
+namespace {
+
+constexpr std::size_t kWrites = 4096; // the last ones
+
+Write* writes = nullptr;
+std::atomic<std::size_t> next_write{0};
+
+// Appends a code point to a text that ends within `room`.
+std::size_t append(std::span<char> room, std::size_t at, Py_UCS4 point) {
+  std::array<char, 4> bytes{};
+  std::size_t count = 0;
+  if (point < 0x80) {
+    bytes[count++] = static_cast<char>(point);
+  } else if (point < 0x800) {
+    bytes[count++] = static_cast<char>(0xC0 | point >> 6);
+    bytes[count++] = static_cast<char>(0x80 | (point & 0x3F));
+  } else if (point < 0x10000) {
+    bytes[count++] = static_cast<char>(0xE0 | point >> 12);
+    bytes[count++] = static_cast<char>(0x80 | (point >> 6 & 0x3F));
+    bytes[count++] = static_cast<char>(0x80 | (point & 0x3F));
+  } else {
+    bytes[count++] = static_cast<char>(0xF0 | point >> 18);
+    bytes[count++] = static_cast<char>(0x80 | (point >> 12 & 0x3F));
+    bytes[count++] = static_cast<char>(0x80 | (point >> 6 & 0x3F));
+    bytes[count++] = static_cast<char>(0x80 | (point & 0x3F));
+  }
+  if (at + count >= room.size()) {
+    return at;
+  }
+  std::copy_n(bytes.begin(), count, room.begin() + at);
+  return at + count;
+}
+
+// PyUnicode_AsUTF8 may allocate.
+void copy_text(PyObject* text, std::span<char> room) {
+  std::size_t at = 0;
+  if (text != nullptr && PyUnicode_Check(text)) {
+    const auto length = PyUnicode_GET_LENGTH(text);
+    for (Py_ssize_t i = 0; i < length && at + 4 < room.size(); ++i) {
+      at = append(room, at, PyUnicode_READ_CHAR(text, i));
+    }
+  }
+  room[at] = '\0';
+}
+
+PyObject* name_of(PyCodeObject* code) {
+#if PY_VERSION_HEX >= 0x030B0000
+  return code->co_qualname;
+#else
+  return code->co_name;
+#endif
+}
+
+// The thread's own frames: they cannot change while it is here.
+void note_python(Write& write) {
+  write.python_count = 0;
+  each_python_frame([&](const PythonFrame& frame) {
+    auto& line = write.python[write.python_count];
+    copy_text(frame.code->co_filename, line.file);
+    copy_text(name_of(frame.code), line.function);
+    line.line = PyCode_Addr2Line(frame.code, frame.instruction);
+    return ++write.python_count < write.python.size();
+  });
+}
+
+void* instruction_of(const ucontext_t& context) {
+#if defined(__x86_64__)
+  return reinterpret_cast<void*>(context.uc_mcontext.gregs[REG_RIP]);
+#elif defined(__aarch64__)
+  return reinterpret_cast<void*>(context.uc_mcontext.pc);
+#else
+#error "Name the register that has the address of the instruction."
+#endif
+}
+
+// From the instruction that writes outward: before it come our own frames.
+void note_native(Write& write, const ucontext_t& context) {
+  std::array<void*, Write::kMostNative> frames;
+  const auto count = static_cast<std::size_t>(
+      backtrace(frames.data(), static_cast<int>(frames.size())));
+  auto* const end = frames.begin() + count;
+  auto* const pc = instruction_of(context);
+  auto* const first = std::find(frames.begin(), end, pc);
+  write.native[0] = pc;
+  write.native_count = 1;
+  if (first != end) {
+    write.native_count = end - first;
+    std::copy(first, end, write.native.begin());
+  }
+}
+
+} // namespace
+
+void prepare_notes() {
+  void* memory = mmap(
+      nullptr,
+      kWrites * sizeof(Write),
+      PROT_READ | PROT_WRITE,
+      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
+      -1,
+      0);
+  if (memory == MAP_FAILED) {
+    throw std::runtime_error("the system has no memory for notes of writes");
+  }
+  writes = static_cast<Write*>(memory);
+  std::array<void*, 4> frames;
+  backtrace(frames.data(), frames.size()); // loads what it needs
+}
+
+void note_write(
+    const Block& block,
+    std::uintptr_t address,
+    Moment moment,
+    const void* context) {
+  auto& write = writes[next_write.fetch_add(1) % kWrites];
+  write.moment.store(0, std::memory_order_release);
+  write.block = &block;
+  write.address = address;
+  write.thread = syscall(SYS_gettid);
+  write.page = address & ~(Write::kPage - 1);
+  std::memcpy(
+      write.before.data(),
+      reinterpret_cast<const void*>(write.page),
+      Write::kPage);
+  note_python(write);
+  note_native(write, *static_cast<const ucontext_t*>(context));
+  write.moment.store(moment, std::memory_order_release);
+}
+
+const Write* first_write_behind(const Block& block, Moment moment) {
+  if (block.last_write.load(std::memory_order_acquire) <= moment) {
+    return nullptr;
+  }
+  const Write* found = nullptr;
+  for (const auto& write : std::span(writes, kWrites)) {
+    const auto at = write.moment.load(std::memory_order_acquire);
+    if (at > moment && write.block == &block &&
+        (found == nullptr || at < found->moment.load())) {
+      found = &write;
+    }
+  }
+  return found;
+}
+
+} // namespace pyharness::engine

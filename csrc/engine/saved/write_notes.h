@@ -1,0 +1,18 @@
+// What a handler of a signal notes of a write.
+#pragma once
+
+#include <csrc/engine/saved/blocks.h>
+
+namespace pyharness::engine {
+
+// Before the first write can be noted.
+void prepare_notes();
+
+// `context`: a ucontext_t.
+void note_write(
+    const Block& block,
+    std::uintptr_t address,
+    Moment moment,
+    const void* context);
+
+} // namespace pyharness::engine

@@ -1,0 +1,165 @@
+"""Overwrites tensors that autograd saved, in one way for each case: python overwrites.py LIBRARY CASE..."""
+
+import ctypes
+import faulthandler
+import sys
+import threading
+
+import torch
+from torch import nn
+
+OURS = ctypes.CDLL(sys.argv[1])
+for name in ("twice", "twice_aside", "read_all"):
+    getattr(OURS, name).argtypes = [ctypes.c_void_p, ctypes.c_size_t, *([ctypes.c_void_p] * (name == "read_all"))]
+
+
+def call(function, tensor, *rest):
+    function(tensor.data_ptr(), tensor.numel(), *rest)  # @call
+
+
+def weights(count=6):
+    return torch.full((count,), 3.0, requires_grad=True)
+
+
+def native():
+    y = weights() * 1
+    z = y * y  # @saved
+    call(OURS.twice, y)
+    z.sum().backward()
+
+
+def natively_in_a_thread():
+    y = weights() * 1
+    z = y.sin()
+    call(OURS.twice_aside, y)
+    z.sum().backward()
+
+
+def of_a_thread():
+    thread = threading.Thread(target=native, name="trains")
+    thread.start()
+    thread.join()
+
+
+def counted():
+    y = weights() * 1
+    z = y.sin()
+    y.add_(1)  # @counted
+    z.sum().backward()
+
+
+def through_data():
+    y = weights(3_000_000) * 1
+    z = y.sin()
+    y.data.mul_(2)  # @data
+    z.sum().backward()
+
+
+def through_numpy():
+    y = weights(4000) * 1
+    z = y.exp()
+    z.detach().numpy()[3000] = 5  # @numpy
+    z.sum().backward()
+
+
+class Square(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return x**2
+
+    @staticmethod
+    def backward(ctx, gradient):
+        (x,) = ctx.saved_tensors
+        return 2 * x * gradient
+
+
+def of_a_function():
+    y = weights() * 1
+    z = Square.apply(y)  # @function
+    call(OURS.twice, y)
+    z.sum().backward()
+
+
+def of_a_layer():
+    layer = nn.Sequential(nn.Linear(4, 4), nn.Linear(4, 2))
+    z = layer(torch.ones(3, 4))
+    call(OURS.twice, layer[1].weight.detach())  # is taken transposed
+    z.sum().backward()
+
+
+def rightly():
+    """Writes that hurt nobody."""
+    y = weights() * 1
+    total = torch.zeros(())
+    z = (y * y).sum()
+    call(OURS.read_all, y.detach(), total.data_ptr())
+    z.backward()
+    call(OURS.twice, y)  # backward has taken it
+    buffer = torch.ones(2, 5000)
+    z = (weights(5000) * buffer[0]).sum()
+    call(OURS.twice, buffer[1])  # a part that nobody saved
+    z.backward()
+    y = weights() * 1
+    y.sin()
+    call(OURS.twice, y)  # no backward comes
+    y = weights() * 1
+    z = y.sin()
+    call(OURS.twice_aside, y * 1)
+    z.sum().backward()
+
+
+def training():
+    torch.manual_seed(0)
+    net = nn.Sequential(
+        nn.Conv2d(3, 8, 3),
+        nn.BatchNorm2d(8),
+        nn.ReLU(inplace=True),
+        nn.AdaptiveAvgPool2d(4),
+        nn.Flatten(1),
+        nn.Dropout(0.1),
+        nn.LayerNorm(128),
+        nn.Linear(128, 4),
+    )
+    memory, transformer = nn.LSTM(4, 4, 2), nn.TransformerEncoderLayer(4, 2, 8)
+    parts = nn.ModuleList([net, memory, transformer])
+    for optimizer in (torch.optim.SGD(parts.parameters(), 0.1, momentum=0.9), torch.optim.AdamW(parts.parameters())):
+        for _ in range(3):
+            optimizer.zero_grad()
+            states, _last = memory(net(torch.randn(6, 3, 12, 12))[None])
+            again = torch.utils.checkpoint.checkpoint(transformer, states, use_reentrant=False)
+            torch.nn.functional.cross_entropy((states + again)[0], torch.zeros(6, dtype=torch.long)).backward()
+            nn.utils.clip_grad_norm_(parts.parameters(), 1.0)
+            optimizer.step()
+    x = torch.randn(4, 4, requires_grad=True)
+    (slope,) = torch.autograd.grad((x @ x).sin().sum(), x, create_graph=True)
+    slope.square().sum().backward()
+    torch.func.grad(lambda x: x.sin().square().sum())(torch.randn(4))
+
+
+def compiled():
+    function = torch.compile(lambda x, y: (x.sin() * y).sum())
+    x, y = weights(), weights()
+    z = function(x, y)
+    call(OURS.twice, y.detach())
+    z.backward()
+
+
+def enables_faulthandler():
+    y = weights() * 1
+    z = y.sin()
+    faulthandler.enable()
+    faulthandler.disable()
+    faulthandler.enable()
+    call(OURS.twice, y)
+    z.sum().backward()
+
+
+def crashes():
+    native()
+    ctypes.string_at(8)
+
+
+for case in sys.argv[2:]:
+    globals()[case]()
+    print(case, flush=True)
