@@ -42,12 +42,13 @@ def _profiler() -> AbstractContextManager[Any]:
 
 def hook_all(loss: Tensor) -> None:
     """Python hooks before and after every node: what a program can do for itself."""
-    for node in _graph(loss):
+    for node in graph_of(loss):
         node.register_prehook(lambda _gradients: None)
         node.register_hook(lambda _inputs, _outputs: None)
 
 
-def _graph(loss: Tensor) -> Iterator[Node]:
+def graph_of(loss: Tensor) -> Iterator[Node]:
+    """All nodes of the backward that a loss has."""
     assert loss.grad_fn is not None
     waiting, seen = [loss.grad_fn], {loss.grad_fn}
     while waiting:

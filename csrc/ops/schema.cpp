@@ -40,6 +40,7 @@ void define_faulty_ops(torch::Library& library) {
   library.def("faulty_nan_backward(Tensor input) -> Tensor");
   library.def("faulty_wrong_gradient(Tensor input) -> Tensor");
   library.def("faulty_deadlock(Tensor input) -> Tensor");
+  library.def("faulty_overwritten_input(Tensor input) -> Tensor");
 }
 
 } // namespace

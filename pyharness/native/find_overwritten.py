@@ -89,8 +89,13 @@ def find_overwritten(action: Callable[[Overwritten], object] | None = None) -> O
 
 def report(found: Overwritten, rank: int | None = None) -> None:
     """Print it to stderr; ``rank``: whose it is, in a job of several."""
+    print(text_of(found, rank), end="", file=sys.stderr, flush=True)  # in one piece: other ranks print theirs
+
+
+def text_of(found: Overwritten, rank: int | None = None) -> str:
+    """The lines of the report."""
     lines = (painted(line, colour=False) for line in overwritten_lines(found, rank=rank))
-    print("\n".join([*lines, ""]), end="", file=sys.stderr, flush=True)  # in one piece: other ranks print theirs
+    return "\n".join([*lines, ""])
 
 
 def _decoded(fields: dict[str, Any], engine: Any) -> Overwritten:

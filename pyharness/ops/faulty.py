@@ -80,3 +80,12 @@ def deadlock(input: Tensor) -> Tensor:  # noqa: A002
     its other one in ``pthread_mutex_lock``. A signal without a Python handler ends it: SIGTERM or SIGKILL.
     """
     return cast("Tensor", _ops.faulty_deadlock.default(input))
+
+
+def overwritten_input(input: Tensor) -> Tensor:  # noqa: A002
+    """The largest magnitude, a number; the magnitudes are written over ``input``, through its data pointer.
+
+    Expect nothing at the call, and wrong gradients of what had saved ``input`` for backward.
+    ``pyharness run --overwritten`` names the line in ``faulty_overwritten_input_cpu``.
+    """
+    return cast("Tensor", _ops.faulty_overwritten_input.default(input))

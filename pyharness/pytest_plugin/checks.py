@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
 
     import torch
 
+    from pyharness.model.results.overwritten import Overwritten
     from pyharness.model.results.trace import Trace
     from pyharness.model.results.verdict import Verdict
 
@@ -93,3 +95,20 @@ def verify(original: torch.nn.Module, transform: Callable[..., Any], inputs: Any
     if not verdict:
         pytest.fail(str(verdict), pytrace=False)
     return verdict
+
+
+@contextmanager
+def fails_where_overwritten() -> Generator[None, None, None]:
+    """Watch saved tensors; where torch has an error for one that was written into, that is the test's."""
+    from pyharness.native.find_overwritten import find_overwritten, report, text_of
+
+    found: list[Overwritten] = []
+    with find_overwritten(found.append):
+        try:
+            yield
+        except BaseException:
+            for each in found:
+                report(each)
+            raise
+    if found:
+        pytest.fail("\n".join(map(text_of, found)), pytrace=False)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
 import pytest
@@ -79,18 +80,28 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> Generator[None, object, object]:
-    """Look for bad values where a test asks by ``ph_nan``: around its call, so that it fails once."""
-    if "ph_nan" not in pyfuncitem.fixturenames:
+    """Look for what a test asks by ``ph_nan`` and ``ph_overwritten``: around its call, so that it fails once."""
+    wanted = {"ph_nan", "ph_overwritten"}.intersection(pyfuncitem.fixturenames)
+    if not wanted:
         return (yield)
     import pyharness
+    from pyharness.pytest_plugin.checks import fails_where_overwritten
 
-    with pyharness.find_nan():
+    with (
+        fails_where_overwritten() if "ph_overwritten" in wanted else nullcontext(),
+        pyharness.find_nan() if "ph_nan" in wanted else nullcontext(),
+    ):
         return (yield)
 
 
 @pytest.fixture
 def ph_nan() -> None:
     """The test fails where the first NaN or infinity is made, with its line, module and node."""
+
+
+@pytest.fixture
+def ph_overwritten() -> None:
+    """The test fails where a tensor was written into after autograd saved it; it says who saved it, and who wrote."""
 
 
 @pytest.fixture

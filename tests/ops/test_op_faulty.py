@@ -57,6 +57,15 @@ def test_a_write_out_of_bounds_hits_the_neighbour():
     assert base.tolist() == [0, 0, 0, -1, 5, 5]
 
 
+def test_an_input_is_overwritten_and_nobody_says_so():
+    x = torch.tensor([-2.0, 1.0], requires_grad=True)
+    y = x * 1
+    z = y * y
+    assert faulty.overwritten_input(y.detach()) == 2
+    z.sum().backward()
+    assert x.grad.tolist() == [4, 2]  # should be [-4, 2]
+
+
 @needs.the_address_sanitizer()
 def test_the_address_sanitizer_names_the_write():
     done = run("out_of_bounds_write", "1")

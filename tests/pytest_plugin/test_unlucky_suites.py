@@ -96,6 +96,33 @@ def test_one_nan_is_one_failure(suite):
     assert "NonFiniteError" in ran.case("test_nan")[0]
 
 
+OVERWRITES = """import torch
+def steps(inputs):
+    weights = torch.ones(3, requires_grad=True)
+    outputs = (weights * 1).sin() * 1
+    product = outputs * outputs
+    outputs.data.add_(inputs)
+    product.sum().backward()
+def test_overwrites(ph_overwritten): steps(torch.ones(3))
+def test_overwrites_unasked(): steps(torch.ones(3))
+def test_raises_itself(ph_overwritten):
+    steps(torch.ones(3))
+    assert False, "its own"
+def test_harmless(ph_overwritten): torch.ones(3, requires_grad=True).exp().sum().backward()
+"""
+
+
+def test_a_saved_tensor_that_is_overwritten_fails_the_test_that_asks(suite):
+    ran = suite(OVERWRITES, plugin=())
+    outcomes = {"test_overwrites": "failed", "test_raises_itself": "failed"}
+    assert ran.outcomes == {"test_overwrites_unasked": "passed", "test_harmless": "passed", **outcomes}
+    message, text = ran.case("test_overwrites")
+    assert "MulBackward0 takes a tensor that was overwritten after it was saved." in message + text
+    assert "outputs.data.add_(inputs)" in text
+    assert "its own" in ran.case("test_raises_itself")[0]
+    assert "outputs.data.add_(inputs)" in ran.output  # on what the test wrote to stderr
+
+
 def without_junit(tmp_path, text, *options, before=()):
     (tmp_path / "test_theirs.py").write_text(text)
     command = [

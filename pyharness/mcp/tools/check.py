@@ -20,14 +20,15 @@ from pyharness.model.text.visible import visible
 if TYPE_CHECKING:
     from pyharness.mcp.service import Service
 
-What = Literal["crash", "nan", "trace", "verify", "inductor", "determinism", "bisect"]
-_OF_PROGRAM = ("crash", "nan", "trace")
+What = Literal["crash", "nan", "overwritten", "trace", "verify", "inductor", "determinism", "bisect"]
+_OF_PROGRAM = ("crash", "nan", "overwritten", "trace")
 _MEANINGS = {
     "verify": {0: "the results agree", 1: "they differ; the first node that does is named"},
     "inductor": {0: "what torch.compile made agrees", 1: "it differs; kernel, line, node and element are named"},
     "determinism": {0: "all runs give the same code", 1: "two runs give different code"},
     "bisect": {0: "all passes are good", 1: "a bad pass was found"},
     "nan": {0: "no NaN or Inf, and the program ended with 0", 1: "a bad value was found, or the program failed"},
+    "overwritten": {0: "no saved tensor was written into", 1: "one was, or the program failed"},
     "trace": {0: "recorded"},
 }
 _LOOKS = 0.2
@@ -48,8 +49,9 @@ class Check(Program):
     what: What = Field(
         default="crash",
         description="Of script or module: crash: run it; a crash, an uncaught exception or a hang is reported with both"
-        " languages' stacks, values, also of threads and workers. nan: the op that made the first NaN or Inf. trace:"
-        " which modules, ops and nodes take the time. Of names: verify: ORIGINAL TRANSFORM. inductor: MODEL compiled"
+        " languages' stacks, values, also of threads and workers. nan: the op that made the first NaN or Inf."
+        " overwritten: wrong gradients: who wrote into a tensor that autograd saved, in C++ too. trace: which modules,"
+        " ops and nodes take the time. Of names: verify: ORIGINAL TRANSFORM. inductor: MODEL compiled"
         " against eager. determinism: TRANSFORM MODEL. bisect: MODEL PASSES.",
     )
     names: list[str] = Field(
@@ -72,9 +74,9 @@ async def check(service: Service, asked: Check) -> Answer:
         raise UsageError(f"{asked.what} takes no names.", "Name a script or a module.")
     if asked.what == "crash":
         return await _crash(service, asked, folder)
-    words = ["run", "--nan"] if asked.what == "nan" else ["trace"]
-    words += program_words(service, asked, folder, dashes=asked.what == "trace")
-    runs = asked.what == "nan"
+    runs = asked.what != "trace"
+    words = ["run", f"--{asked.what}"] if runs else ["trace"]
+    words += program_words(service, asked, folder, dashes=not runs)
     return await verbs.run(service, words, folder, _MEANINGS[asked.what], asked.timeout_s, runs=runs, beside=not runs)
 
 

@@ -34,7 +34,7 @@ class Overwritten:
     element: tuple[int, ...] | None
     """Index of the first element that is known to be another now."""
     was: complex | None
-    """Its value when it was saved; ``None`` where ``element`` is."""
+    """Value of that element when it was saved; ``None`` where ``element`` is."""
     now: complex | None
     thread: int
     """Kernel thread id of the writer."""
