@@ -69,6 +69,8 @@ OTHERS = {
     "counted": ("SinBackward0", "counted", "by aten::add_.Tensor"),
     "through_data": ("SinBackward0", "data", "by aten::mul_.Tensor"),
     "through_numpy": ("ExpBackward0", "numpy", "[3000] was 20.09, now 5.0"),
+    "by_the_system": ("SinBackward0", "read", "[1] was 3.0, now 0.0"),
+    "by_a_socket": ("SinBackward0", "received", "[0] was 3.0, now 0.0"),
 }
 
 

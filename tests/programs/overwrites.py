@@ -2,6 +2,7 @@
 
 import ctypes
 import faulthandler
+import socket
 import sys
 import threading
 
@@ -106,7 +107,9 @@ def rightly():
     y = weights() * 1
     z = y.sin()
     call(OURS.twice_aside, y * 1)
-    z.sum().backward()
+    z.sum().backward(retain_graph=True)
+    with open("/dev/zero", "rb", buffering=0) as zeros:
+        assert zeros.readinto(y.detach().numpy()) == 24
 
 
 def training():
@@ -143,6 +146,23 @@ def compiled():
     z = function(x, y)
     call(OURS.twice, y.detach())
     z.backward()
+
+
+def by_the_system():
+    y = weights(2000) * 1
+    z = y.sin()
+    with open("/dev/zero", "rb", buffering=0) as zeros:
+        assert zeros.readinto(y.detach().numpy()[1:3]) == 8  # @read
+    z.sum().backward()
+
+
+def by_a_socket():
+    near, far = socket.socketpair()
+    y = weights() * 1
+    z = y.sin()
+    near.send(bytes(24))
+    assert far.recv_into(y.detach().numpy()) == 24  # @received
+    z.sum().backward()
 
 
 def enables_faulthandler():

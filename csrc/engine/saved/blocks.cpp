@@ -4,6 +4,7 @@
 #include <csrc/engine/saved/blocks.h>
 
 #include <csrc/engine/interpose.h>
+#include <csrc/engine/saved/system_calls.h>
 #include <csrc/engine/saved/write_notes.h>
 
 #include <c10/core/CPUAllocator.h>
@@ -141,9 +142,7 @@ Block* take_block(std::size_t bytes) {
 
 void give_back(void* address) {
   auto* block = block_at(address);
-  if (block->watched.exchange(false)) {
-    set_writable(block->begin, block->size, true);
-  }
+  unwatch(*block);
   if (block->size >= kLarge) {
     madvise(address, block->size, MADV_DONTNEED);
   }
@@ -297,7 +296,10 @@ void allocate_in_blocks() {
     if (!handle()) {
       throw std::runtime_error("the system refuses a handler of SIGSEGV");
     }
-    calls.lead(original_sigaction, &set_behind);
+    if (calls.possible()) {
+      calls.lead(original_sigaction, &set_behind);
+    }
+    lead_reading_calls();
     other = c10::GetCPUAllocator();
     c10::SetCPUAllocator(new BlockAllocator, /*priority=*/UINT8_MAX);
   });
@@ -306,6 +308,12 @@ void allocate_in_blocks() {
 Block* block_at(const void* address) {
   const auto offset = reinterpret_cast<std::uintptr_t>(address) - room.begin;
   return offset < room.size ? room.owners[offset / kPage] : nullptr;
+}
+
+void unwatch(Block& block) {
+  if (block.watched.exchange(false)) {
+    set_writable(block.begin, block.size, true);
+  }
 }
 
 bool watch(Block& block) {

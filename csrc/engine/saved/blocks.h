@@ -61,6 +61,9 @@ Block* block_at(const void* address);
 // Notes the next write. False where the system refuses.
 bool watch(Block& block);
 
+// Notes no write.
+void unwatch(Block& block);
+
 // The first write into the block behind `moment`; null where there is none, or
 // where it is too long ago.
 const Write* first_write_behind(const Block& block, Moment moment);

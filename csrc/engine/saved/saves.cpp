@@ -60,8 +60,13 @@ LastSave& last_save_of(std::uint64_t thread, std::uint64_t sequence) {
   return last_saves[(sequence + thread * 0x9E3779B1U) % last_saves.size()];
 }
 
-std::unordered_map<const Block*, std::vector<Save>>& saves() {
-  static auto* all = new std::unordered_map<const Block*, std::vector<Save>>();
+struct Saves {
+  std::vector<Save> last;
+  std::size_t waiting = 0; // for a backward that takes them, or for nobody
+};
+
+std::unordered_map<const Block*, Saves>& saves() {
+  static auto* all = new std::unordered_map<const Block*, Saves>();
   return *all;
 }
 
@@ -93,8 +98,14 @@ Block* block_of(const at::Tensor& tensor) {
 
 void note_save(const at::Tensor& tensor) {
   auto* block = tensor.defined() ? block_of(tensor) : nullptr;
-  if (block == nullptr || !watch(*block)) {
+  if (block == nullptr) {
     saves_elsewhere += tensor.defined() && tensor.numel() > 0 ? 1 : 0;
+    return;
+  }
+  const auto chain = current_chain(); // may wait for the GIL
+  const std::lock_guard<std::mutex> lock(saves_mutex);
+  if (!watch(*block)) {
+    ++saves_elsewhere;
     return;
   }
   ++watched_saves;
@@ -103,17 +114,18 @@ void note_save(const at::Tensor& tensor) {
       block->use.load(std::memory_order_acquire),
       at::RecordFunction::currentThreadId(),
       at::sequence_number::peek(),
-      current_chain(),
+      chain,
       false};
-  const std::lock_guard<std::mutex> lock(saves_mutex);
   auto& of_block = saves()[block];
-  if (!of_block.empty() && of_block.front().use != save.use) {
-    of_block.clear();
+  auto& last = of_block.last;
+  if (!last.empty() && last.front().use != save.use) {
+    of_block = {};
   }
-  if (of_block.size() == kMostSaves) {
-    of_block.erase(of_block.begin());
+  if (last.size() == kMostSaves) {
+    last.erase(last.begin());
   }
-  of_block.push_back(save);
+  last.push_back(save);
+  ++of_block.waiting;
   last_save_of(save.thread, save.sequence) = {
       save.thread, save.sequence, save.moment};
 }
@@ -200,7 +212,7 @@ Save* save_of(const Block& block, const torch::autograd::Node& node) {
   if (found == saves().end()) {
     return nullptr;
   }
-  auto& all = found->second;
+  auto& all = found->second.last;
   const auto use = block.use.load(std::memory_order_acquire);
   const auto fits = [&](const Save& save) {
     return save.use == use && save.thread == node.thread_id() &&
@@ -276,6 +288,39 @@ at::Tensor saved_by(const Saved& saved) {
   }
 }
 
+// --- let go ------------------------------------------------------------------
+
+void note_release(const at::Tensor& tensor) {
+  auto* block = tensor.defined() ? block_of(tensor) : nullptr;
+  if (block == nullptr) {
+    return;
+  }
+  const std::lock_guard<std::mutex> lock(saves_mutex);
+  const auto found = saves().find(block);
+  if (found == saves().end() || found->second.last.empty() ||
+      found->second.last.front().use != block->use.load()) {
+    return;
+  }
+  auto& waiting = found->second.waiting;
+  waiting -= waiting > 0 ? 1 : 0;
+  if (waiting == 0) { // an optimizer may write now, for all we know
+    unwatch(*block);
+  }
+}
+
+using Reset = void (*)(SavedVariable*);
+std::atomic<Reset> original_reset = nullptr;
+
+void reset(SavedVariable* self) {
+  if (watching.load(std::memory_order_relaxed) && !busy) {
+    const Busy here;
+    note_release(saved_by(*self));
+  }
+  original_reset.load(std::memory_order_relaxed)(self);
+}
+
+// --- taken, by whom torch asks -----------------------------------------------
+
 using Unpack = at::Tensor (*)(const SavedVariable*, HeldNode);
 std::atomic<Unpack> original_unpack = nullptr;
 
@@ -299,6 +344,11 @@ at::Tensor unpack(const SavedVariable* self, HeldNode saved_for) {
 Interposition& constructor() {
   static Interposition found(
       "_ZN5torch8autograd13SavedVariableC1ERKN2at6TensorEbb");
+  return found;
+}
+
+Interposition& resetting() {
+  static Interposition found("_ZN5torch8autograd13SavedVariable10reset_dataEv");
   return found;
 }
 
@@ -328,6 +378,9 @@ bool start_watching_saves(TakeOverwritten take) {
   take_overwritten.store(take);
   constructor().lead(original_construct, Construct{&construct});
   unpacking().lead(original_unpack, Unpack{&unpack});
+  if (resetting().possible()) {
+    resetting().lead(original_reset, Reset{&reset});
+  }
   watching.store(true);
   return true;
 }
@@ -337,6 +390,7 @@ void stop_watching_saves() {
   take_overwritten.store(nullptr);
   constructor().lead_to(nullptr);
   unpacking().lead_to(nullptr);
+  resetting().lead_to(nullptr);
   release_chains();
 }
 
