@@ -102,7 +102,7 @@ def _decoded(fields: dict[str, Any], engine: Any) -> Overwritten:
     reader = ChainReader()
     calls = tuple(Call(file, line, function) for file, line, function in fields["python"])
     index = fields.get("index")
-    names = (each.name for each in threading.enumerate() if each.native_id == fields["thread"])
+    thread, other = fields["thread"], fields["python_thread"]
     return Overwritten(
         node=fields["node"],
         info=TensorInfo(fields["shape"], str(fields["dtype"]).removeprefix("torch."), "cpu"),
@@ -113,7 +113,12 @@ def _decoded(fields: dict[str, Any], engine: Any) -> Overwritten:
         element=index,
         was=None if index is None else fields["was"].item(),
         now=None if index is None else fields["is"].item(),
-        thread=fields["thread"],
-        thread_name=next(names, ""),
+        thread=thread,
+        thread_name=_name_of(thread),
+        waiting=f"{other} ({_name_of(other)})" if calls and other != thread else "",
         graph_task=fields["graph_task"] if fields["graph_task"] >= 0 else None,
     )
+
+
+def _name_of(thread: int) -> str:
+    return next((each.name for each in threading.enumerate() if each.native_id == thread), "")

@@ -104,7 +104,8 @@ def test_what_else_takes_saved_tensors(run, case):
     assert f"{TAKEN_BY[case]} {TAKES}" in done.stderr
     found = parts(done.stderr)
     assert f"{at('twice', SOURCE)} in twice" in found["written"]
-    assert ("called at" in found) == (case != "natively_in_a_thread")
+    assert at("call") in found["called at"]
+    assert ("stood at these lines of Python" in found["thread"]) == (case == "natively_in_a_thread")
 
 
 def test_a_thread_is_named(run):

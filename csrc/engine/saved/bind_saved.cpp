@@ -2,6 +2,7 @@
 #include <csrc/torch_headers.h>
 
 #include <csrc/engine/bind.h>
+#include <csrc/engine/saved/python_notes.h>
 #include <csrc/engine/saved/saves.h>
 
 #include <pybind11/stl.h>
@@ -21,7 +22,7 @@ py::list python_lines(const Write& write) {
   for (std::size_t i = 0; i < write.python_count; ++i) {
     const auto& line = write.python[i];
     all.append(
-        py::make_tuple(line.file.data(), line.line, line.function.data()));
+        py::make_tuple(line.file.data(), line_of(line), line.function.data()));
   }
   return all;
 }
@@ -44,6 +45,7 @@ py::dict as_dict(const Overwritten& found) {
   fields["counted"] = found.counted;
   fields["graph_task"] = found.graph_task;
   fields["thread"] = found.write->thread;
+  fields["python_thread"] = found.write->python_thread;
   fields["native"] = addresses(*found.write);
   fields["python"] = python_lines(*found.write);
   if (found.changed) {

@@ -28,7 +28,10 @@ struct Write {
   struct PythonLine {
     std::array<char, 400> file; // UTF-8, ended by 0
     std::array<char, 120> function;
-    int line;
+    int line; // 0 where it is not known yet, see line_of
+    void* code;
+    int instruction; // in bytes
+    int first_line; // of the code
   };
 
   std::atomic<Moment> moment; // 0 while it is being written
@@ -37,10 +40,17 @@ struct Write {
   long thread; // the kernel's number
   std::size_t native_count;
   std::array<void*, kMostNative> native; // innermost first; the first is exact
+  long python_thread; // whose lines these are: another's if not `thread`
   std::size_t python_count;
   std::array<PythonLine, kMostPython> python; // innermost first
   std::uintptr_t page; // where `before` was
   std::array<unsigned char, kPage> before;
+};
+
+// The thread that saved a tensor last, if it runs Python.
+struct Saver {
+  std::atomic<void*> state{nullptr}; // a PyThreadState
+  std::atomic<long> thread{0}; // the kernel's number
 };
 
 struct Block {
@@ -49,6 +59,7 @@ struct Block {
   std::atomic<std::uint64_t> use{0}; // which tensor's: another after each free
   std::atomic<bool> watched{false};
   std::atomic<Moment> last_write{0};
+  Saver saver;
 };
 
 // Gives the tensors of the CPU such memory from here on, for the process's

@@ -1,6 +1,8 @@
 // See saves.h. The functions of torch that save a tensor and take it again are
 // led through ours: hooks for saved tensors would be seen by the program, and
 // with them torch does not look at versions.
+#include <Python.h>
+
 #include <csrc/torch_headers.h>
 
 #include <csrc/engine/saved/saves.h>
@@ -11,6 +13,9 @@
 #include <ATen/SequenceNumber.h>
 #include <torch/csrc/autograd/engine.h>
 #include <torch/csrc/autograd/saved_variable.h>
+
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -104,6 +109,8 @@ void note_save(const at::Tensor& tensor) {
   }
   const auto chain = current_chain(); // may wait for the GIL
   const std::lock_guard<std::mutex> lock(saves_mutex);
+  block->saver.state.store(PyGILState_GetThisThreadState());
+  block->saver.thread.store(syscall(SYS_gettid));
   if (!watch(*block)) {
     ++saves_elsewhere;
     return;

@@ -2,7 +2,7 @@
 // the thread does: it allocates nothing, and takes no lock.
 #include <csrc/engine/saved/write_notes.h>
 
-#include <csrc/engine/python_frames.h>
+#include <csrc/engine/saved/python_notes.h>
 
 #include <execinfo.h>
 #include <sys/mman.h>
@@ -23,64 +23,6 @@ constexpr std::size_t kWrites = 4096; // the last ones
 
 Write* writes = nullptr;
 std::atomic<std::size_t> next_write{0};
-
-// Appends a code point to a text that ends within `room`.
-std::size_t append(std::span<char> room, std::size_t at, Py_UCS4 point) {
-  std::array<char, 4> bytes{};
-  std::size_t count = 0;
-  if (point < 0x80) {
-    bytes[count++] = static_cast<char>(point);
-  } else if (point < 0x800) {
-    bytes[count++] = static_cast<char>(0xC0 | point >> 6);
-    bytes[count++] = static_cast<char>(0x80 | (point & 0x3F));
-  } else if (point < 0x10000) {
-    bytes[count++] = static_cast<char>(0xE0 | point >> 12);
-    bytes[count++] = static_cast<char>(0x80 | (point >> 6 & 0x3F));
-    bytes[count++] = static_cast<char>(0x80 | (point & 0x3F));
-  } else {
-    bytes[count++] = static_cast<char>(0xF0 | point >> 18);
-    bytes[count++] = static_cast<char>(0x80 | (point >> 12 & 0x3F));
-    bytes[count++] = static_cast<char>(0x80 | (point >> 6 & 0x3F));
-    bytes[count++] = static_cast<char>(0x80 | (point & 0x3F));
-  }
-  if (at + count >= room.size()) {
-    return at;
-  }
-  std::copy_n(bytes.begin(), count, room.begin() + at);
-  return at + count;
-}
-
-// PyUnicode_AsUTF8 may allocate.
-void copy_text(PyObject* text, std::span<char> room) {
-  std::size_t at = 0;
-  if (text != nullptr && PyUnicode_Check(text)) {
-    const auto length = PyUnicode_GET_LENGTH(text);
-    for (Py_ssize_t i = 0; i < length && at + 4 < room.size(); ++i) {
-      at = append(room, at, PyUnicode_READ_CHAR(text, i));
-    }
-  }
-  room[at] = '\0';
-}
-
-PyObject* name_of(PyCodeObject* code) {
-#if PY_VERSION_HEX >= 0x030B0000
-  return code->co_qualname;
-#else
-  return code->co_name;
-#endif
-}
-
-// The thread's own frames: they cannot change while it is here.
-void note_python(Write& write) {
-  write.python_count = 0;
-  each_python_frame([&](const PythonFrame& frame) {
-    auto& line = write.python[write.python_count];
-    copy_text(frame.code->co_filename, line.file);
-    copy_text(name_of(frame.code), line.function);
-    line.line = PyCode_Addr2Line(frame.code, frame.instruction);
-    return ++write.python_count < write.python.size();
-  });
-}
 
 void* instruction_of(const ucontext_t& context) {
 #if defined(__x86_64__)
@@ -141,7 +83,7 @@ void note_write(
       write.before.data(),
       reinterpret_cast<const void*>(write.page),
       Write::kPage);
-  note_python(write);
+  note_python(write, block.saver);
   note_native(write, *static_cast<const ucontext_t*>(context));
   write.moment.store(moment, std::memory_order_release);
 }

@@ -30,7 +30,10 @@ class Overwritten:
     run: tuple[Call, ...]
     """Who started the backward pass."""
     stack: tuple[Frame, ...]
-    """Who wrote: the native frames from the instruction outward, then the Python frames that called."""
+    """Who wrote: the native frames from the instruction outward, then the Python frames that called.
+
+    Of a thread without Python the latter are those of the thread that had saved the tensor, as they were then.
+    """
     element: tuple[int, ...] | None
     """Index of the first element that is known to be another now."""
     was: complex | None
@@ -39,6 +42,8 @@ class Overwritten:
     thread: int
     """Kernel thread id of the writer."""
     thread_name: str
+    waiting: str
+    """Name and number of the thread whose Python frames these are; empty where it is the writer's own."""
     graph_task: int | None
 
     @property

@@ -33,7 +33,8 @@ def overwritten_lines(found: Overwritten, *, width: int | None = None, rank: int
         yield _titled("element", f"{list(found.element)} was {values}", "bad")
     yield _titled("verdict", _COUNTED if found.counted else _UNCOUNTED)
     name = f" ({found.thread_name})" if found.thread_name else ""
-    yield _titled("thread", f"{found.thread}{name}", "faint")
+    waiting = f", while {found.waiting} stood at these lines of Python" if found.waiting else ""
+    yield _titled("thread", f"{found.thread}{name}{waiting}", "faint")
     yield Line("  stack of the write", "faint")
     for line in format_stack(found.stack, Style(width=width)):
         yield line.behind("  ")
@@ -43,7 +44,8 @@ def _written(found: Overwritten) -> Iterator[Line]:
     if found.writer is None:
         yield _titled("written", f"by {found.op or 'code that is not yours'}", "place")
         return
-    yield from place_lines("written", _call(found.writer), None, f"by {found.op}" if found.op else "")
+    aside = "in another thread" if found.waiting and found.writer.language == "python" else ""
+    yield from place_lines("written", _call(found.writer), None, f"by {found.op}" if found.op else aside)
     if found.caller is not None:
         yield from place_lines("called at", _call(found.caller), None)
 
