@@ -27,7 +27,8 @@ bool peek(const void* from, void* to, std::size_t size) {
 
 template <typename Value>
 bool peek(const Value* from, Value& to) {
-  return peek(from, static_cast<void*>(&to), sizeof(Value));
+  return peek(
+      static_cast<const void*>(from), static_cast<void*>(&to), sizeof(Value));
 }
 
 // --- texts -------------------------------------------------------------------
@@ -166,11 +167,12 @@ void each_frame_of(PyThreadState* state, Take take) {
 void note_python(Write& write, const Saver& saver) {
   write.python_count = 0;
   const auto take = [&](const PythonFrame& frame) {
-    return describe(
-               frame.code,
-               frame.instruction,
-               write.python[write.python_count]) &&
-        ++write.python_count < write.python.size();
+    auto& line = write.python[write.python_count];
+    if (!describe(frame.code, frame.instruction, line)) {
+      return false;
+    }
+    ++write.python_count;
+    return write.python_count < write.python.size();
   };
   if (PyGILState_GetThisThreadState() != nullptr) {
     write.python_thread = write.thread;
