@@ -22,7 +22,7 @@ ROOT = Path(__file__).resolve().parent
 # Fresh: what an earlier run left there would end up in the wheel.
 STAGING = ROOT / "build" / "setuptools"
 MODULES = ("trap", "guard", "xstate", "sanitized")
-SOURCES = ("csrc/engine", "csrc/breakpoints", "csrc/loaded_library.h", "csrc/torch_headers.h")
+SOURCES = ("csrc/engine", "csrc/breakpoints", "csrc/loaded_library.h", "csrc/previous_action.h", "csrc/torch_headers.h")
 # As csrc/CMakeLists.txt has them, and says why.
 FLAGS = "-std=c++20 -O2 -g0 -fPIC -fvisibility=hidden -fno-omit-frame-pointer -fno-builtin -fno-stack-protector"
 FLAGS += " -fno-exceptions -fno-rtti -DNDEBUG -DPy_LIMITED_API=0x030a0000 -Wl,--as-needed -shared"

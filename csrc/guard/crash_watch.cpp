@@ -4,9 +4,9 @@
 #include <csrc/guard/crash_watch.h>
 
 #include <csrc/guard/dynamic_loader.h>
-#include <csrc/guard/previous_action.h>
 #include <csrc/guard/system_call.h>
 #include <csrc/guard/thread_stacks.h>
+#include <csrc/previous_action.h>
 
 #include <sched.h>
 #include <signal.h>

@@ -4,8 +4,8 @@
 
 #include <csrc/guard/guarded_call.h>
 #include <csrc/guard/mapping.h>
-#include <csrc/guard/previous_action.h>
 #include <csrc/guard/system_call.h>
+#include <csrc/previous_action.h>
 
 #include <pthread.h>
 #include <signal.h>

@@ -13,7 +13,7 @@ _PACKAGE = Path(__file__).resolve().parents[1]
 _FOLDERS = ("csrc/engine", "csrc/breakpoints")
 HEADERS = "csrc/torch_headers.h"
 """Precompiled, and included first in every source."""
-_SHARED = "csrc/loaded_library.h"
+_SHARED = ("csrc/loaded_library.h", "csrc/previous_action.h")
 """What modules without torch have, too."""
 INSTALLED = _PACKAGE / "include"
 """The folder of ``pyharness/breakpoint.h``."""
@@ -50,7 +50,7 @@ def digest() -> str:
     read = [path for path in found if path.suffix in {".h", ".cpp"}]
     read += [
         root() / HEADERS,
-        root() / _SHARED,
+        *(root() / name for name in _SHARED),
         *sorted(INSTALLED.rglob("*.h")),
         Path(__file__).with_name("compiler.py"),
     ]

@@ -6,6 +6,7 @@
 #include <csrc/engine/interpose.h>
 #include <csrc/engine/saved/system_calls.h>
 #include <csrc/engine/saved/write_notes.h>
+#include <csrc/previous_action.h>
 
 #include <c10/core/CPUAllocator.h>
 
@@ -186,34 +187,20 @@ class BlockAllocator final : public c10::Allocator {
 struct sigaction behind{}; // whose the signal was: all else is theirs
 std::atomic<long> passing{0}; // the thread that they are told of
 
-bool is_default(const struct sigaction& action) {
-  return (action.sa_flags & SA_SIGINFO) == 0 &&
-      (action.sa_handler == SIG_DFL || action.sa_handler == SIG_IGN);
-}
-
-// The system's own end of a crash.
-void end_as_alone(int number, const siginfo_t& information) {
-  struct sigaction fatal{};
-  fatal.sa_handler = SIG_DFL;
-  sigaction(number, &fatal, nullptr); // the instruction fails once more
-  if (information.si_code <= 0) { // nothing failed: somebody has sent it
-    raise(number);
-  }
-}
-
-// A handler that was set after ours may give the signal back to us in its end.
+// A handler that was set after ours may give the signal back to us in its end;
+// and who ignores a fault would meet it for ever.
 void pass_on(int number, siginfo_t* information, void* context) {
   const auto thread = syscall(SYS_gettid);
-  if (is_default(behind) || passing.load() == thread) {
-    end_as_alone(number, *information);
-    return;
+  const bool ignored =
+      (behind.sa_flags & SA_SIGINFO) == 0 && behind.sa_handler == SIG_IGN;
+  auto next = behind;
+  if (ignored || passing.load() == thread) {
+    next = {};
+    next.sa_handler = SIG_DFL;
   }
+  const bool sent = information->si_code <= 0;
   passing.store(thread);
-  if ((behind.sa_flags & SA_SIGINFO) != 0) {
-    behind.sa_sigaction(number, information, context);
-  } else {
-    behind.sa_handler(number);
-  }
+  pyharness::pass_on(next, number, information, context, /*again=*/sent);
   passing.store(0);
 }
 

@@ -13,6 +13,7 @@
 #include <ATen/SequenceNumber.h>
 #include <torch/csrc/autograd/engine.h>
 #include <torch/csrc/autograd/saved_variable.h>
+#include <torch/version.h>
 
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -285,13 +286,25 @@ void look_at(const at::Tensor& tensor, bool counted) {
   }
 }
 
-// What is saved, where that is no secret of torch's: older ones keep it.
+// What is saved: a secret of older torches, which an explicit instantiation may
+// name.
+template <at::Tensor SavedVariable::* Data>
+struct Reach {
+  friend const at::Tensor& data_in(const SavedVariable& saved) {
+    return saved.*Data;
+  }
+};
+const at::Tensor& data_in(const SavedVariable& saved);
+#if TORCH_VERSION_MAJOR == 2 && TORCH_VERSION_MINOR < 13
+template struct Reach<&SavedVariable::data_>;
+#endif
+
 template <typename Saved>
 at::Tensor saved_by(const Saved& saved) {
   if constexpr (requires { saved.get_raw_data(); }) {
     return saved.get_raw_data().value_or(at::Tensor());
   } else {
-    return {};
+    return data_in(saved);
   }
 }
 

@@ -5,7 +5,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-namespace pyharness::inspect {
+namespace pyharness {
 
 // The default is to die of the signal, here and now, with a core that shows
 // where. A fault comes again when the handler returns to its instruction, with
@@ -30,4 +30,4 @@ inline void pass_on(
   }
 }
 
-} // namespace pyharness::inspect
+} // namespace pyharness
