@@ -4,8 +4,6 @@
 // the line itself.
 #include <Python.h>
 
-#include <algorithm>
-#include <cmath>
 #include <cstdlib>
 #include <latch>
 #include <mutex>
@@ -14,9 +12,7 @@
 #include <thread>
 
 #include <ATen/TensorOperators.h>
-#include <ATen/ops/empty.h>
 #include <ATen/ops/empty_like.h>
-#include <ATen/ops/full.h>
 #include <ATen/ops/sqrt.h>
 #include <torch/library.h>
 
@@ -108,19 +104,6 @@ at::Tensor faulty_abort_cpu(const at::Tensor& input) {
   std::abort();
 }
 
-// The largest magnitude. The magnitudes go where the values were: nobody says
-// so to autograd, which may have saved them.
-at::Tensor faulty_overwritten_input_cpu(const at::Tensor& input) {
-  check_faulty_float("faulty_overwritten_input", input);
-  float* values = static_cast<float*>(input.data_ptr());
-  float largest = 0;
-  for (int64_t i = 0; i < input.numel(); ++i) {
-    values[i] = std::abs(values[i]); // should be a copy
-    largest = std::max(largest, values[i]);
-  }
-  return at::full({}, largest);
-}
-
 // This thread takes the table's lock, then wants the GIL; the reader has the
 // GIL and wants the table's lock.
 at::Tensor faulty_deadlock_cpu(const at::Tensor& input) {
@@ -190,10 +173,6 @@ at::Tensor faulty_meta(const at::Tensor& input) {
   return at::empty_like(input);
 }
 
-at::Tensor faulty_number_meta(const at::Tensor& input) {
-  return at::empty({}, input.options());
-}
-
 void faulty_out_of_bounds_write_meta(at::Tensor& /*input*/, int64_t /*past*/) {}
 
 TORCH_LIBRARY_IMPL(pyharness, CPU, library) {
@@ -202,7 +181,6 @@ TORCH_LIBRARY_IMPL(pyharness, CPU, library) {
   library.impl("faulty_exception", &faulty_exception_cpu);
   library.impl("faulty_abort", &faulty_abort_cpu);
   library.impl("faulty_deadlock", &faulty_deadlock_cpu);
-  library.impl("faulty_overwritten_input", &faulty_overwritten_input_cpu);
 }
 
 TORCH_LIBRARY_IMPL(pyharness, Meta, library) {
@@ -211,7 +189,6 @@ TORCH_LIBRARY_IMPL(pyharness, Meta, library) {
   library.impl("faulty_exception", &faulty_meta);
   library.impl("faulty_abort", &faulty_meta);
   library.impl("faulty_deadlock", &faulty_meta);
-  library.impl("faulty_overwritten_input", &faulty_number_meta);
 }
 
 TORCH_LIBRARY_IMPL(pyharness, CompositeImplicitAutograd, library) {

@@ -114,8 +114,8 @@ def test_a_thread_is_named(run):
 
 @pytest.mark.always
 def test_nothing_is_said_of_writes_that_hurt_nobody(run):
-    done = run("rightly", "training")
-    assert done.stdout == "rightly\ntraining\n"
+    done = run("rightly", "training", "unusual")
+    assert done.stdout == "rightly\ntraining\nunusual\n", done.stderr
     assert done.returncode == 0
     assert "no saved tensor was overwritten (" in done.stderr
     assert TAKES not in done.stderr

@@ -2,12 +2,15 @@
 
 import ctypes
 import faulthandler
+import os
 import socket
 import sys
 import threading
 
+import numpy
 import torch
 from torch import nn
+from torch._subclasses import FakeTensorMode
 
 OURS = ctypes.CDLL(sys.argv[1])
 for name in ("twice", "twice_aside", "read_all"):
@@ -138,6 +141,31 @@ def training():
     (slope,) = torch.autograd.grad((x @ x).sin().sum(), x, create_graph=True)
     slope.square().sum().backward()
     torch.func.grad(lambda x: x.sin().square().sum())(torch.randn(4))
+
+
+def unusual():
+    """Tensors whose memory or sizes are not as others'."""
+    parts = torch.nested.nested_tensor([torch.ones(2, 3), torch.ones(4, 3)], requires_grad=True)
+    (parts * parts).to_padded_tensor(0.0).sum().backward()
+    torch.sparse.mm(torch.eye(6).to_sparse(), weights()[:, None]).sin().sum().backward()
+    with FakeTensorMode():
+        weights().sin().sum().backward()
+    torch.func.vmap(torch.func.grad(lambda x: x.sin().exp().sum()))(torch.randn(2, 4))
+    x = torch.ones(3, device="meta", requires_grad=True)
+    (x * x).sum().backward()
+    x = torch.ones(3, dtype=torch.complex64, requires_grad=True)
+    (x * x).abs().sum().backward()
+    torch.from_numpy(numpy.ones(3, dtype="float32")).requires_grad_().exp().sum().backward()
+    torch.empty(0, requires_grad=True).exp().sum().backward()
+    with torch.inference_mode():
+        y = torch.ones(3)
+    (weights(3) * y.clone()).sum().backward()
+    z = (weights(3) * 1).exp()
+    if os.fork() == 0:
+        z.sum().backward()
+        os._exit(0)
+    os.wait()
+    z.sum().backward()
 
 
 def compiled():

@@ -214,9 +214,7 @@ void on_fault(int number, siginfo_t* information, void* context) {
     return;
   }
   if (block->watched.exchange(false)) {
-    const auto moment = next_moment();
-    note_write(*block, address, moment, context);
-    block->last_write.store(moment, std::memory_order_release);
+    note_write(*block, address, context);
   }
   // Also where another thread is just doing so.
   set_writable(block->begin, block->size, true);

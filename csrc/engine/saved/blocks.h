@@ -36,6 +36,7 @@ struct Write {
 
   std::atomic<Moment> moment; // 0 while it is being written
   const void* block;
+  const Write* previous; // into the same block, if it still is
   std::uintptr_t address;
   long thread; // the kernel's number
   std::size_t native_count;
@@ -58,7 +59,7 @@ struct Block {
   std::size_t size = 0; // of whole pages
   std::atomic<std::uint64_t> use{0}; // which tensor's: another after each free
   std::atomic<bool> watched{false};
-  std::atomic<Moment> last_write{0};
+  std::atomic<const Write*> last_write{nullptr};
   Saver saver;
 };
 

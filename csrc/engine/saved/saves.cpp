@@ -8,6 +8,7 @@
 #include <csrc/engine/saved/saves.h>
 
 #include <csrc/engine/interpose.h>
+#include <csrc/engine/op_values.h>
 
 #include <ATen/EmptyTensor.h>
 #include <ATen/SequenceNumber.h>
@@ -15,6 +16,7 @@
 #include <torch/csrc/autograd/saved_variable.h>
 #include <torch/version.h>
 
+#include <pthread.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -91,21 +93,23 @@ class Busy {
   Busy& operator=(const Busy&) = delete;
 };
 
-Block* block_of(const at::Tensor& tensor) {
+// Null where there is none, as for a fake tensor.
+const void* memory_of(const at::Tensor& tensor) {
   const auto* implementation = tensor.unsafeGetTensorImpl();
-  if (!tensor.is_cpu() || !implementation->has_storage()) {
+  if (!tensor.defined() || !implementation->has_storage()) {
     return nullptr;
   }
-  return block_at(
-      implementation->unsafe_storage().unsafeGetStorageImpl()->data());
+  auto* storage = implementation->unsafe_storage().unsafeGetStorageImpl();
+  return storage->_mutable_data_ptr_no_checks().get();
 }
 
 // --- saved -------------------------------------------------------------------
 
 void note_save(const at::Tensor& tensor) {
-  auto* block = tensor.defined() ? block_of(tensor) : nullptr;
+  const auto* memory = memory_of(tensor);
+  auto* block = block_at(memory);
   if (block == nullptr) {
-    saves_elsewhere += tensor.defined() && tensor.numel() > 0 ? 1 : 0;
+    saves_elsewhere += memory != nullptr ? 1 : 0;
     return;
   }
   const auto chain = current_chain(); // may wait for the GIL
@@ -187,7 +191,7 @@ std::optional<std::vector<std::int64_t>> index_of(
 std::optional<Changed> changed_in(
     const at::Tensor& tensor,
     const Write& write) {
-  if (tensor.numel() == 0) {
+  if (!has_sizes(tensor) || tensor.numel() == 0 || tensor.is_quantized()) {
     return std::nullopt;
   }
   const auto begin = reinterpret_cast<std::uintptr_t>(tensor.const_data_ptr());
@@ -261,7 +265,7 @@ const Write* write_into(
 
 void look_at(const at::Tensor& tensor, bool counted) {
   const auto node = torch::autograd::get_current_node();
-  const auto* block = node && tensor.defined() ? block_of(tensor) : nullptr;
+  const auto* block = node ? block_at(memory_of(tensor)) : nullptr;
   if (block == nullptr) {
     return;
   }
@@ -277,7 +281,8 @@ void look_at(const at::Tensor& tensor, bool counted) {
         {node->name(),
          saved,
          current_chain(),
-         tensor.sizes().vec(),
+         has_sizes(tensor) ? tensor.sizes().vec()
+                           : std::vector<std::int64_t>(tensor.dim(), -1),
          tensor.scalar_type(),
          counted,
          std::move(changed),
@@ -311,7 +316,7 @@ at::Tensor saved_by(const Saved& saved) {
 // --- let go ------------------------------------------------------------------
 
 void note_release(const at::Tensor& tensor) {
-  auto* block = tensor.defined() ? block_of(tensor) : nullptr;
+  auto* block = block_at(memory_of(tensor));
   if (block == nullptr) {
     return;
   }
@@ -387,9 +392,16 @@ Interposition& unpacking() {
 } // namespace
 
 bool start_watching_saves(TakeOverwritten take) {
+  static std::once_flag once;
   if (watching.load()) {
     return false;
   }
+  std::call_once(once, [] {
+    pthread_atfork(
+        [] { saves_mutex.lock(); },
+        [] { saves_mutex.unlock(); },
+        [] { saves_mutex.unlock(); });
+  });
   if (!constructor().possible() || !unpacking().possible()) {
     throw std::runtime_error("this torch's saved tensors cannot be observed");
   }

@@ -19,7 +19,7 @@ namespace pyharness::engine {
 
 namespace {
 
-constexpr std::size_t kWrites = 4096; // the last ones
+constexpr std::size_t kWrites = 1024; // the last ones
 
 Write* writes = nullptr;
 std::atomic<std::size_t> next_write{0};
@@ -68,14 +68,11 @@ void prepare_notes() {
   backtrace(frames.data(), frames.size()); // loads what it needs
 }
 
-void note_write(
-    const Block& block,
-    std::uintptr_t address,
-    Moment moment,
-    const void* context) {
+void note_write(Block& block, std::uintptr_t address, const void* context) {
   auto& write = writes[next_write.fetch_add(1) % kWrites];
   write.moment.store(0, std::memory_order_release);
   write.block = &block;
+  write.previous = block.last_write.load();
   write.address = address;
   write.thread = syscall(SYS_gettid);
   write.page = address & ~(Write::kPage - 1);
@@ -85,20 +82,23 @@ void note_write(
       Write::kPage);
   note_python(write, block.saver);
   note_native(write, *static_cast<const ucontext_t*>(context));
-  write.moment.store(moment, std::memory_order_release);
+  write.moment.store(next_moment(), std::memory_order_release);
+  block.last_write.store(&write, std::memory_order_release);
 }
 
 const Write* first_write_behind(const Block& block, Moment moment) {
-  if (block.last_write.load(std::memory_order_acquire) <= moment) {
-    return nullptr;
-  }
   const Write* found = nullptr;
-  for (const auto& write : std::span(writes, kWrites)) {
-    const auto at = write.moment.load(std::memory_order_acquire);
-    if (at > moment && write.block == &block &&
-        (found == nullptr || at < found->moment.load())) {
-      found = &write;
+  const auto* write = block.last_write.load(std::memory_order_acquire);
+  // A note that was used again belongs to another block, or is newer.
+  auto newest = next_moment();
+  while (write != nullptr && write->block == &block) {
+    const auto at = write->moment.load(std::memory_order_acquire);
+    if (at <= moment || at >= newest) {
+      break;
     }
+    found = write;
+    newest = at;
+    write = write->previous;
   }
   return found;
 }

@@ -9,10 +9,6 @@ namespace pyharness::engine {
 void prepare_notes();
 
 // `context`: a ucontext_t.
-void note_write(
-    const Block& block,
-    std::uintptr_t address,
-    Moment moment,
-    const void* context);
+void note_write(Block& block, std::uintptr_t address, const void* context);
 
 } // namespace pyharness::engine
