@@ -14,7 +14,7 @@ from pyharness.model.errors import HarnessError, UsageError, nearest
 from pyharness.model.results.finding import Finding, NonFiniteError
 from pyharness.model.results.finding_text import finding_lines
 from pyharness.model.results.trace import origin_of
-from pyharness.model.text.styled_line import painted
+from pyharness.model.text.told import tell
 from pyharness.native import raw_finding
 from pyharness.native.chains import engine
 from pyharness.native.evaluation import is_evaluated
@@ -217,8 +217,7 @@ def find_nan(
 
 def report(finding: Finding, rank: int | None = None) -> None:
     """Print it to stderr; ``rank``: whose it is, in a job of several."""
-    lines = (painted(line, colour=False) for line in finding_lines(finding, rank=rank))
-    print("\n".join([*lines, ""]), end="", file=sys.stderr, flush=True)  # in one piece: other ranks print theirs
+    tell(finding_lines(finding, rank=rank))
 
 
 def _check(action: object, values: Sequence[str], limit: float | None) -> None:

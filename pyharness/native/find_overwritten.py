@@ -5,7 +5,6 @@ Memory is watched, not ops: so it sees C++ that writes through a data pointer, a
 
 from __future__ import annotations
 
-import sys
 import threading
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +12,7 @@ from pyharness.model.errors import HarnessError
 from pyharness.model.results.overwritten import Overwritten
 from pyharness.model.results.overwritten_text import overwritten_lines
 from pyharness.model.results.trace import Call, TensorInfo
-from pyharness.model.text.styled_line import painted
+from pyharness.model.text.told import tell
 from pyharness.native.chains import ChainReader, engine
 from pyharness.native.named_addresses import frames_below_python
 from pyharness.native.raw_finding import python_frames
@@ -89,13 +88,7 @@ def find_overwritten(action: Callable[[Overwritten], object] | None = None) -> O
 
 def report(found: Overwritten, rank: int | None = None) -> None:
     """Print it to stderr; ``rank``: whose it is, in a job of several."""
-    print(text_of(found, rank), end="", file=sys.stderr, flush=True)  # in one piece: other ranks print theirs
-
-
-def text_of(found: Overwritten, rank: int | None = None) -> str:
-    """The lines of the report."""
-    lines = (painted(line, colour=False) for line in overwritten_lines(found, rank=rank))
-    return "\n".join([*lines, ""])
+    tell(overwritten_lines(found, rank=rank))
 
 
 def _decoded(fields: dict[str, Any], engine: Any) -> Overwritten:

@@ -100,7 +100,9 @@ def verify(original: torch.nn.Module, transform: Callable[..., Any], inputs: Any
 @contextmanager
 def fails_where_overwritten() -> Generator[None, None, None]:
     """Watch saved tensors; where torch has an error for one that was written into, that is the test's."""
-    from pyharness.native.find_overwritten import find_overwritten, report, text_of
+    from pyharness.model.results.overwritten_text import overwritten_lines
+    from pyharness.model.text.told import text_of
+    from pyharness.native.find_overwritten import find_overwritten, report
 
     found: list[Overwritten] = []
     with find_overwritten(found.append):
@@ -111,4 +113,4 @@ def fails_where_overwritten() -> Generator[None, None, None]:
                 report(each)
             raise
     if found:
-        pytest.fail("\n".join(map(text_of, found)), pytrace=False)
+        pytest.fail("\n".join(text_of(overwritten_lines(each)) for each in found), pytrace=False)

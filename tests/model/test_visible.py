@@ -15,7 +15,7 @@ PACKAGE = ROOT / "pyharness"
 DOORS = {
     "cli/kit/output.py",
     "model/text/visible.py",
-    "native/find_nan.py",
+    "model/text/told.py",
     "ingdb/terminal.py",
 }
 """Who writes to a terminal."""
