@@ -1,6 +1,7 @@
 """``pyharness run --overwritten``: who wrote into what autograd saved; the library is one of C functions."""
 
 import json
+import re
 import signal
 
 import pytest
@@ -119,6 +120,12 @@ def test_nothing_is_said_of_writes_that_hurt_nobody(run):
     assert done.returncode == 0
     assert "no saved tensor was overwritten (" in done.stderr
     assert TAKES not in done.stderr
+
+
+def test_what_cannot_be_watched_is_counted(run):
+    done = run("of_very_many")
+    assert done.returncode == 0, done.stderr
+    assert re.search(r"\(\d+,\d+ were watched; \d+,\d+ more lie in memory that cannot be watched\)", done.stderr)
 
 
 def test_a_crash_is_still_the_programs(run):

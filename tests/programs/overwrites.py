@@ -168,6 +168,15 @@ def unusual():
     z.sum().backward()
 
 
+def of_very_many():
+    """More than the system has mappings for."""
+    scale = weights(1)
+    waves = [(scale * number).sin() for number in range(40_000)]
+    torch.stack(waves).sum().backward()
+    numbers = [torch.ones(1) for _ in range(300_000)]
+    assert torch.stack(numbers).sum() == 300_000
+
+
 def compiled():
     function = torch.compile(lambda x, y: (x.sin() * y).sum())
     x, y = weights(), weights()

@@ -20,6 +20,7 @@
 #include <bit>
 #include <cerrno>
 #include <cstring>
+#include <fstream>
 #include <memory>
 #include <mutex>
 #include <stdexcept>
@@ -36,6 +37,8 @@ constexpr std::size_t kLeastRoom = std::size_t{1} << 34;
 constexpr std::size_t kGrowth = std::size_t{1} << 26;
 constexpr std::size_t kLarge = std::size_t{1} << 25; // given back when free
 
+constexpr std::size_t kMostSmall = std::size_t{1} << 18; // a GiB of pages
+
 std::atomic<Moment> moments{0};
 
 // --- the room ----------------------------------------------------------------
@@ -51,6 +54,7 @@ struct Room {
 // Read by the handler of the signal: written once, before that is there.
 Room room;
 std::mutex room_mutex;
+std::size_t small_blocks = 0; // that are taken
 
 void* reserve(std::size_t size, int protection) {
   void* found = mmap(
@@ -129,15 +133,21 @@ Block* new_block(std::size_t size) {
   return block;
 }
 
+// Null where there is no room, or for one of a million numbers: pages of its
+// own for each would be a program's memory.
 Block* take_block(std::size_t bytes) {
   const auto size = rounded(bytes);
+  const std::size_t small = size == kPage ? 1 : 0;
   const std::lock_guard<std::mutex> lock(room_mutex);
-  auto& unused = free_blocks()[size];
-  if (unused.empty()) {
-    return new_block(size);
+  if (small_blocks + small > kMostSmall) {
+    return nullptr;
   }
-  auto* block = unused.back();
-  unused.pop_back();
+  auto& unused = free_blocks()[size];
+  auto* block = unused.empty() ? new_block(size) : unused.back();
+  if (!unused.empty()) {
+    unused.pop_back();
+  }
+  small_blocks += block != nullptr ? small : 0;
   return block;
 }
 
@@ -149,6 +159,7 @@ void give_back(void* address) {
   }
   block->use.fetch_add(1, std::memory_order_release);
   const std::lock_guard<std::mutex> lock(room_mutex);
+  small_blocks -= block->size == kPage ? 1 : 0;
   free_blocks()[block->size].push_back(block);
 }
 
@@ -182,6 +193,20 @@ class BlockAllocator final : public c10::Allocator {
   }
 };
 
+// --- watched -----------------------------------------------------------------
+
+// A read-only block among writable ones takes three of the mappings that a
+// process may have. Where there are no more left, no block can be made writable
+// again, either.
+std::size_t find_most_watched() {
+  std::size_t most = 65530;
+  std::ifstream("/proc/sys/vm/max_map_count") >> most;
+  return most / 4;
+}
+
+std::atomic<std::size_t> watched_blocks{0};
+std::size_t most_watched = 0;
+
 // --- the signal --------------------------------------------------------------
 
 struct sigaction behind{}; // whose the signal was: all else is theirs
@@ -214,6 +239,7 @@ void on_fault(int number, siginfo_t* information, void* context) {
     return;
   }
   if (block->watched.exchange(false)) {
+    --watched_blocks;
     note_write(*block, address, context);
   }
   // Also where another thread is just doing so.
@@ -272,6 +298,7 @@ void allocate_in_blocks() {
       throw std::runtime_error("pages of memory have not 4 KiB here");
     }
     make_room();
+    most_watched = find_most_watched();
     prepare_notes();
     pthread_atfork(
         [] { room_mutex.lock(); },
@@ -297,6 +324,7 @@ Block* block_at(const void* address) {
 
 void unwatch(Block& block) {
   if (block.watched.exchange(false)) {
+    --watched_blocks;
     set_writable(block.begin, block.size, true);
   }
 }
@@ -308,12 +336,15 @@ bool watch(Block& block) {
   if (block.watched.load()) {
     return true;
   }
+  if (watched_blocks.load() >= most_watched) {
+    return false;
+  }
+  ++watched_blocks;
   block.watched.store(true);
   if (set_writable(block.begin, block.size, false)) {
     return true;
   }
-  block.watched.store(false);
-  set_writable(block.begin, block.size, true);
+  unwatch(block);
   return false;
 }
 
