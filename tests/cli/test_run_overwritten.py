@@ -160,6 +160,13 @@ def test_a_program_finds_them_itself(tmp_path):
     assert "looks at saved tensors already" in done.stderr
 
 
+def test_a_report_of_torchs_error_names_the_search(tmp_path):
+    command = Command(environment_of(tmp_path), tmp_path)
+    done = command("run", "--report", tmp_path / "out", PROGRAM, library(SOURCE), "counted")
+    assert "modified by an inplace operation" in done.stderr
+    assert "`pyharness run --overwritten` names the line that wrote" in done.stderr
+
+
 def test_two_searches_are_refused(tmp_path):
     command = Command(environment_of(tmp_path), tmp_path)
     done = command("run", "--overwritten", "--nan", PROGRAM)

@@ -29,6 +29,8 @@ _VERBS = {
     "sanitizer": "has an error",
 }
 PLAIN = Style()
+_OVERWRITTEN = "needed for gradient computation has been modified by an inplace operation"
+"""What torch says where a tensor that autograd saved is not as it was."""
 
 
 def title(found: Aftermath) -> str:
@@ -51,6 +53,8 @@ def head_lines(found: Aftermath) -> Iterator[Line]:
         yield in_parts(("in ", ""), (place(found.frame), found.frame.language))
     if found.note:
         yield Line(f"({found.note})", "dim")
+    if found.kind == "exception" and _OVERWRITTEN in found.what:
+        yield Line("(`pyharness run --overwritten` names the line that wrote.)", "dim")
 
 
 def short_lines(found: Aftermath, width: int | None = None) -> Iterator[Line]:
