@@ -33,7 +33,7 @@ RUNS = 15
 SAMPLE = 40e-3
 """Seconds: steps are repeated to fill it."""
 BARE, OURS, COPIES = "bare", "pyharness.find_overwritten()", "saved_tensors_hooks with copies"
-LIMITS = {"small ops": 2.5, "ResNet-18": 1.15, "transformer": 1.15}
+LIMITS = {"small ops": 2.0, "ResNet-18": 1.15, "transformer": 1.15}
 
 
 class Training:

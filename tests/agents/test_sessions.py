@@ -258,6 +258,17 @@ def test_what_a_program_prints_is_behind_the_answer(server, tool, arguments, ans
     assert len(text) < LONGEST
 
 
+def test_who_overwrites_a_saved_tensor_is_told(tmp_path):
+    (tmp_path / "data.py").write_text(
+        "import torch\ny = torch.ones(3, requires_grad=True) * 1\nz = y.sin()\ny.data.add_(1)\nz.sum().backward()\n"
+    )
+    with served(tmp_path) as client:
+        answer = client.call("check", what="overwritten", script="data.py")
+    assert answer.told["meaning"].startswith("one was")
+    assert "data.py:4" in answer.text
+    assert "SinBackward0 takes a tensor that was overwritten after it was saved" in answer.text
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

@@ -35,8 +35,7 @@ constexpr std::size_t kPage = Write::kPage;
 constexpr std::size_t kMostRoom = std::size_t{1} << 40; // addresses, no memory
 constexpr std::size_t kLeastRoom = std::size_t{1} << 34;
 constexpr std::size_t kGrowth = std::size_t{1} << 26;
-constexpr std::size_t kLarge = std::size_t{1} << 25; // given back when free
-
+constexpr std::size_t kMostFree = std::size_t{1} << 29; // memory that is kept
 constexpr std::size_t kMostSmall = std::size_t{1} << 18; // a GiB of pages
 
 std::atomic<Moment> moments{0};
@@ -55,6 +54,7 @@ struct Room {
 Room room;
 std::mutex room_mutex;
 std::size_t small_blocks = 0; // that are taken
+std::size_t free_memory = 0; // of free blocks that the system has not back
 
 void* reserve(std::size_t size, int protection) {
   void* found = mmap(
@@ -133,9 +133,19 @@ Block* new_block(std::size_t size) {
   return block;
 }
 
-// Null where there is no room, or for one of a million numbers: pages of its
+std::size_t physical_memory() {
+  static const auto size =
+      static_cast<std::size_t>(sysconf(_SC_PHYS_PAGES)) * kPage;
+  return size;
+}
+
+// Null where there is no room; for what no memory holds, which is an error
+// sooner than the program's end; and for one of a million numbers: pages of its
 // own for each would be a program's memory.
 Block* take_block(std::size_t bytes) {
+  if (bytes > physical_memory()) {
+    return nullptr;
+  }
   const auto size = rounded(bytes);
   const std::size_t small = size == kPage ? 1 : 0;
   const std::lock_guard<std::mutex> lock(room_mutex);
@@ -146,6 +156,7 @@ Block* take_block(std::size_t bytes) {
   auto* block = unused.empty() ? new_block(size) : unused.back();
   if (!unused.empty()) {
     unused.pop_back();
+    free_memory -= block->kept ? size : 0;
   }
   small_blocks += block != nullptr ? small : 0;
   return block;
@@ -154,11 +165,14 @@ Block* take_block(std::size_t bytes) {
 void give_back(void* address) {
   auto* block = block_at(address);
   unwatch(*block);
-  if (block->size >= kLarge) {
-    madvise(address, block->size, MADV_DONTNEED);
-  }
   block->use.fetch_add(1, std::memory_order_release);
   const std::lock_guard<std::mutex> lock(room_mutex);
+  block->kept = free_memory + block->size <= kMostFree;
+  if (block->kept) {
+    free_memory += block->size;
+  } else {
+    madvise(address, block->size, MADV_DONTNEED);
+  }
   small_blocks -= block->size == kPage ? 1 : 0;
   free_blocks()[block->size].push_back(block);
 }

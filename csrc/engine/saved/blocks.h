@@ -61,6 +61,7 @@ struct Block {
   std::atomic<bool> watched{false};
   std::atomic<const Write*> last_write{nullptr};
   Saver saver;
+  bool kept = true; // of a free one: its memory, from the system
 };
 
 // Gives the tensors of the CPU such memory from here on, for the process's

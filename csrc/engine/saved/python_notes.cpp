@@ -17,19 +17,35 @@ namespace pyharness::engine {
 
 namespace {
 
-bool peek(const void* from, void* to, std::size_t size) {
-  const iovec local{to, size};
-  const iovec remote{const_cast<void*>(from), size};
-  return from != nullptr &&
-      process_vm_readv(getpid(), &local, 1, &remote, 1, 0) ==
-      static_cast<ssize_t>(size);
-}
+// Copies memory: this thread's own as it is, another's by the system, which
+// says where there is none.
+class Reader {
+ public:
+  explicit Reader(bool own) : own_(own) {}
 
-template <typename Value>
-bool peek(const Value* from, Value& to) {
-  return peek(
-      static_cast<const void*>(from), static_cast<void*>(&to), sizeof(Value));
-}
+  bool read(const void* from, void* to, std::size_t size) const {
+    if (from == nullptr) {
+      return false;
+    }
+    if (own_) {
+      std::memcpy(to, from, size);
+      return true;
+    }
+    const iovec local{to, size};
+    const iovec remote{const_cast<void*>(from), size};
+    return process_vm_readv(getpid(), &local, 1, &remote, 1, 0) ==
+        static_cast<ssize_t>(size);
+  }
+
+  template <typename Value>
+  bool read(const Value* from, Value& to) const {
+    return read(
+        static_cast<const void*>(from), static_cast<void*>(&to), sizeof(Value));
+  }
+
+ private:
+  bool own_;
+};
 
 // --- texts -------------------------------------------------------------------
 
@@ -65,10 +81,10 @@ std::size_t append(std::span<char> room, std::size_t at, Py_UCS4 point) {
 constexpr std::size_t kMostText = 400;
 
 // A str as UTF-8, cut where it is too long; false where it is none.
-bool copy_text(const PyObject* text, std::span<char> room) {
+bool copy_text(const Reader& from, const PyObject* text, std::span<char> room) {
   room[0] = '\0';
   PyASCIIObject head;
-  if (!peek(reinterpret_cast<const PyASCIIObject*>(text), head) ||
+  if (!from.read(reinterpret_cast<const PyASCIIObject*>(text), head) ||
       Py_TYPE(reinterpret_cast<PyObject*>(&head)) != &PyUnicode_Type) {
     return false;
   }
@@ -79,7 +95,7 @@ bool copy_text(const PyObject* text, std::span<char> room) {
                         : sizeof(PyCompactUnicodeObject));
   std::array<unsigned char, kMostText * sizeof(Py_UCS4)> bytes;
   if (!head.state.compact || (kind != 1 && kind != 2 && kind != 4) ||
-      !peek(static_cast<const void*>(data), bytes.data(), length * kind)) {
+      !from.read(static_cast<const void*>(data), bytes.data(), length * kind)) {
     return false;
   }
   std::size_t at = 0;
@@ -95,8 +111,11 @@ bool copy_text(const PyObject* text, std::span<char> room) {
 // --- frames ------------------------------------------------------------------
 
 // A code object, without its instructions.
-bool peek_code(const PyCodeObject* code, PyCodeObject& into) {
-  return peek(code, into) &&
+bool read_code(
+    const Reader& from,
+    const PyCodeObject* code,
+    PyCodeObject& into) {
+  return from.read(code, into) &&
       Py_TYPE(reinterpret_cast<PyObject*>(&into)) == &PyCode_Type;
 }
 
@@ -110,6 +129,7 @@ PyObject* name_in(const PyCodeObject& code) {
 
 // False where it is no frame.
 bool describe(
+    const Reader& from,
     PyCodeObject* code,
     std::int32_t instruction,
     Write::PythonLine& line) {
@@ -117,31 +137,32 @@ bool describe(
   line.code = code;
   line.instruction = instruction;
   line.line = 0;
-  if (!peek_code(code, head)) {
+  if (!read_code(from, code, head)) {
     return false;
   }
   line.first_line = head.co_firstlineno;
-  return copy_text(head.co_filename, line.file) &&
-      copy_text(name_in(head), line.function);
+  return copy_text(from, head.co_filename, line.file) &&
+      copy_text(from, name_in(head), line.function);
 }
 
 // As each_python_frame, of a thread that may run.
 template <typename Take>
-void each_frame_of(PyThreadState* state, Take take) {
+void each_frame_of(const Reader& from, PyThreadState* state, Take take) {
 #if !defined(PYHARNESS_PYTHON_FRAMES)
+  (void)from;
   (void)state;
   (void)take;
 #elif PY_VERSION_HEX >= 0x030B0000
   _PyInterpreterFrame* at = nullptr;
 #if PY_VERSION_HEX >= 0x030D0000
-  peek(&state->current_frame, at);
+  from.read(&state->current_frame, at);
 #else
   _PyCFrame* on_stack = nullptr;
-  peek(&state->cframe, on_stack);
-  peek(&on_stack->current_frame, at);
+  from.read(&state->cframe, on_stack);
+  from.read(&on_stack->current_frame, at);
 #endif
   _PyInterpreterFrame frame;
-  while (peek(at, frame)) {
+  while (from.read(at, frame)) {
     if (!is_shim(&frame) && !take(described(&frame))) {
       return;
     }
@@ -149,9 +170,9 @@ void each_frame_of(PyThreadState* state, Take take) {
   }
 #else
   PyFrameObject* at = nullptr;
-  peek(&state->frame, at);
+  from.read(&state->frame, at);
   PyFrameObject frame;
-  while (peek(at, frame)) {
+  while (from.read(at, frame)) {
     const auto instruction =
         static_cast<std::int32_t>(frame.f_lasti * sizeof(_Py_CODEUNIT));
     if (!take(PythonFrame{frame.f_code, instruction, nullptr})) {
@@ -166,37 +187,37 @@ void each_frame_of(PyThreadState* state, Take take) {
 
 void note_python(Write& write, const Saver& saver) {
   write.python_count = 0;
+  const bool own = PyGILState_GetThisThreadState() != nullptr;
+  const Reader from(own);
   const auto take = [&](const PythonFrame& frame) {
     auto& line = write.python[write.python_count];
-    if (!describe(frame.code, frame.instruction, line)) {
+    if (!describe(from, frame.code, frame.instruction, line)) {
       return false;
     }
+    line.line = own ? PyCode_Addr2Line(frame.code, frame.instruction)
+                    : line.line;
     ++write.python_count;
     return write.python_count < write.python.size();
   };
-  if (PyGILState_GetThisThreadState() != nullptr) {
+  if (own) {
     write.python_thread = write.thread;
-    each_python_frame([&](const PythonFrame& frame) {
-      auto& line = write.python[write.python_count];
-      const bool more = take(frame);
-      line.line = PyCode_Addr2Line(frame.code, frame.instruction);
-      return more;
-    });
+    each_python_frame(take);
   } else if (auto* state = saver.state.load()) {
     write.python_thread = saver.thread.load();
-    each_frame_of(static_cast<PyThreadState*>(state), take);
+    each_frame_of(from, static_cast<PyThreadState*>(state), take);
   }
 }
 
 int line_of(const Write::PythonLine& frame) {
+  const Reader from(/*own=*/false);
   auto* code = static_cast<PyCodeObject*>(frame.code);
   PyCodeObject head;
   std::array<char, sizeof(frame.file)> file;
-  if (frame.line > 0 || !peek_code(code, head)) {
+  if (frame.line > 0 || !read_code(from, code, head)) {
     return frame.line;
   }
   const bool same = head.co_firstlineno == frame.first_line &&
-      copy_text(head.co_filename, file) &&
+      copy_text(from, head.co_filename, file) &&
       std::strcmp(file.data(), frame.file.data()) == 0;
   return same ? PyCode_Addr2Line(code, frame.instruction) : 0;
 }

@@ -133,6 +133,10 @@ void note_save(const at::Tensor& tensor) {
   if (!last.empty() && last.front().use != save.use) {
     of_block = {};
   }
+  if (!last.empty() &&
+      first_write_behind(*block, last.back().moment) != nullptr) {
+    of_block.waiting = 0; // what they saved is gone, and so may they be
+  }
   if (last.size() == kMostSaves) {
     last.erase(last.begin());
   }
