@@ -109,6 +109,23 @@ def test_what_else_takes_saved_tensors(run, case):
     assert ("stood at these lines of Python" in found["thread"]) == (case == "natively_in_a_thread")
 
 
+def test_a_debugger_stops_at_the_write_and_the_program_goes_on(tmp_path):
+    command = Command(environment_of(tmp_path), tmp_path)
+    running = command.start("run", "--name", "w", "--overwritten", PROGRAM, library(SOURCE), "again_and_again")
+    try:
+        while TAKES not in running.stderr.readline():
+            assert running.poll() is None
+        done = command("debug", "w", input="c\np count\nc\np values[0]\ndetach\n", stdin=None)
+        assert running.poll() is None
+    finally:
+        command.close()
+    assert at("twice", SOURCE) in done.stdout, done.stdout + done.stderr
+    assert "(ph) p count\n6" in done.stdout
+    assert done.stdout.count("a tensor that autograd saved: `run --overwritten` watches it") >= 2
+    assert at("call") in done.stdout
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
 def test_a_thread_is_named(run):
     assert "(trains)" in parts(run("of_a_thread").stderr)["thread"]
 

@@ -6,6 +6,7 @@ import os
 import socket
 import sys
 import threading
+import time
 
 import numpy
 import torch
@@ -175,6 +176,12 @@ def of_very_many():
     torch.stack(waves).sum().backward()
     numbers = [torch.ones(1) for _ in range(300_000)]
     assert torch.stack(numbers).sum() == 300_000
+
+
+def again_and_again():
+    for _ in range(600):
+        native()
+        time.sleep(0.1)
 
 
 def compiled():

@@ -27,6 +27,11 @@
 #include <unordered_map>
 #include <vector>
 
+// Begin and size of the room: a debugger names the signal of a write by them.
+extern "C" __attribute__((
+    used,
+    visibility("default"))) std::uintptr_t pyharness_watched_memory[2] = {};
+
 namespace pyharness::engine {
 
 namespace {
@@ -77,6 +82,8 @@ void make_room() {
       room.begin = reinterpret_cast<std::uintptr_t>(begin);
       room.size = size;
       room.owners = static_cast<Block**>(owners);
+      pyharness_watched_memory[0] = room.begin;
+      pyharness_watched_memory[1] = room.size;
       return;
     }
     if (begin != nullptr) {

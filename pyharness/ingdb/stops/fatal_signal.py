@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import gdb
 
-from pyharness.ingdb.stops import last_words
+from pyharness.ingdb.stops import last_words, watched_memory
 from pyharness.model.frozen import frozen
 from pyharness.protocol import mi
 from pyharness.reading.process import fault_address
@@ -108,6 +108,8 @@ def _said(number: int, inside: int) -> str:
 def _what(number: int, address: int | None, frame: gdb.Frame, memory: Callable[[], list[Area]]) -> str:
     if address is None or number in {signal.SIGFPE, signal.SIGILL}:
         return ""
+    if number == signal.SIGSEGV and watched_memory.has(address):
+        return "a tensor that autograd saved: `run --overwritten` watches it, and lets the write be done"
     stack_pointer = int(frame.read_register("rsp")) & _MASK
     said = fault_address.described(address, memory(), stack_pointer)
     return f"the program called it: {said}" if frame.pc() == address else said
