@@ -13,7 +13,13 @@ import click
 
 from pyharness.cli.grammar import completers
 from pyharness.cli.grammar.verb import Verb
-from pyharness.cli.kit.options import debug_kernels_option, eval_timeout_option, program_options, ranks_option
+from pyharness.cli.kit.options import (
+    debug_kernels_option,
+    eval_timeout_option,
+    overwritten_option,
+    program_options,
+    ranks_option,
+)
 from pyharness.cli.kit.script import family_of, job_of, runs_python
 from pyharness.host.programs import is_program
 from pyharness.host.visible import is_there
@@ -70,6 +76,7 @@ _HANDLE = re.compile(r"[\w.]+-\d+")
 @ranks_option
 @click.option("--children", is_flag=True, help="Debug each Python that the program starts, too: workers, forks.")
 @debug_kernels_option
+@overwritten_option
 @eval_timeout_option
 @click.option("--in-place", "lifeline", type=int, hidden=True, help="The program itself has opened this prompt.")
 @click.option("--no-color", is_flag=True, help="No colours, as with NO_COLOR.")
@@ -88,6 +95,7 @@ def command(  # noqa: PLR0913, PLR0917  (one for each option)
     *,
     children: bool,
     debug_kernels: bool,
+    overwritten: bool,
     post_mortem: bool,
     no_color: bool,
 ) -> int:
@@ -106,11 +114,13 @@ def command(  # noqa: PLR0913, PLR0917  (one for each option)
     checked_timeout(eval_timeout)
     output.colours.off = no_color
     from_files = [line for file in files for line in file_lines(file)]
+    options = {"debug_kernels": debug_kernels, "overwritten": overwritten}
     if ranks is not None or children or runs_python(words, module):
-        job = _several(words, module, python, cwd, ranks, children=children, debug_kernels=debug_kernels)
+        job = _several(words, module, python, cwd, ranks, children=children, **options)
         wanted = ["continue"] if post_mortem and not places else []
         return _job_session(job, [*commands, *from_files], include, eval_timeout).run(places, wanted)
     plan = _plan(words, module, python, cwd, include, eval_timeout, debug_kernels=debug_kernels)
+    plan = _watching(plan) if overwritten else plan
     runs = ["continue"] if places or post_mortem else []
     first = [*runs, *commands]
     if not _is_terminal(sys.stdin):
@@ -127,7 +137,7 @@ def _several(
     ranks: str | None,
     *,
     children: bool,
-    debug_kernels: bool,
+    **options: bool,
 ) -> JobCommand:
     """The job whose ranks are debugged, or the program with its processes."""
     if ranks is None:
@@ -135,10 +145,10 @@ def _several(
             raise UsageError(
                 f"--children needs a program to start, and {words[0]} is none.", "pyharness debug --children SCRIPT"
             )
-        return family_of(words, module, python, cwd, debug_kernels=debug_kernels)
+        return family_of(words, module, python, cwd, **options)
     if children:
         raise UsageError("--ranks and --children do not go together.", "Ranks of a job, or processes of a program.")
-    return job_of(words, module, python, cwd, ranks, debug_kernels=debug_kernels)
+    return job_of(words, module, python, cwd, ranks, **options)
 
 
 def _job_session(job: JobCommand, first: list[str], include: tuple[str, ...], eval_timeout: float) -> JobSession:
@@ -236,6 +246,20 @@ def _plan(
     if not _is_terminal(sys.stdout):  # what it prints comes between the commands
         target = replace(target, env={"PYTHONUNBUFFERED": "1"})
     return Plan(target, include, eval_timeout)
+
+
+def _watching(plan: Plan) -> Plan:
+    """The plan, with saved tensors watched."""
+    from dataclasses import replace
+
+    from pyharness.cli.kit.engine_progress import have_engine
+    from pyharness.debugger.starting.launch import Command
+
+    if not isinstance(plan.target, Command):
+        raise UsageError("--overwritten needs a program to start.", "pyharness debug --overwritten SCRIPT")
+    plan.target.check()
+    have_engine(plan.target.python, plan.target.env)
+    return replace(plan, target=replace(plan.target, overwritten=True))
 
 
 def _is_running(word: str) -> bool:

@@ -13,6 +13,7 @@ from pyharness.cli.kit.options import (
     debug_kernels_option,
     eval_timeout_option,
     full_option,
+    overwritten_option,
     program_json_option,
     program_options,
     ranks_option,
@@ -116,6 +117,7 @@ def _failure(error: HarnessError) -> dict[str, Any]:
 @click.option("--include", multiple=True, metavar="PATTERN", help="Step into library code of this path, too.")
 @ranks_option
 @debug_kernels_option
+@overwritten_option
 @eval_timeout_option
 @full_option
 @click.option("--kill", is_flag=True, help="End the program after the last action.")
@@ -134,6 +136,7 @@ def command(  # noqa: PLR0913, PLR0917  (one for each option)
     ranks: str | None,
     *,
     debug_kernels: bool,
+    overwritten: bool,
     full: bool,
     kill: bool,
     as_json: bool,
@@ -142,8 +145,10 @@ def command(  # noqa: PLR0913, PLR0917  (one for each option)
     """Run SCRIPT to a place, and step on from there across the boundary between Python and C++."""
     from pyharness.cli.kit.transcript import play, play_on_ranks
 
-    job = None if ranks is None else job_of(words, module, python, cwd, ranks, debug_kernels=debug_kernels)
-    target = job.program if job else replace(command_of(words, module, python, cwd), debug_kernels=debug_kernels)
+    options = {"debug_kernels": debug_kernels, "overwritten": overwritten}
+    job = None if ranks is None else job_of(words, module, python, cwd, ranks, **options)
+    target = job.program if job else command_of(words, module, python, cwd)
+    target = replace(target, debug_kernels=debug_kernels, overwritten=overwritten)
     checked_timeout(eval_timeout)
     folders = folders_of(target.file)
     points = tuple(LogPoint(parse(where, folders), message) for where, message in logs)

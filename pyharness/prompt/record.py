@@ -147,6 +147,8 @@ def _program(plan: Plan, target: Command) -> Iterator[str]:
         yield f"include = {_texts(list(plan.include))}"
     if target.debug_kernels:
         yield "debug_kernels = true"
+    if target.overwritten:
+        yield "overwritten = true"
 
 
 def _step(step: _Step) -> Iterator[str]:

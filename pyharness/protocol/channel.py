@@ -70,6 +70,8 @@ class Welcome:
     """``None`` where children are not to be debugged."""
     debug_kernels: bool = False
     """Whether torch.compile is to build the kernels that it compiles from now on for debugging."""
+    overwritten: bool = False
+    """Whether tensors that autograd saves are watched, from the import of torch on."""
 
 
 @frozen

@@ -38,6 +38,7 @@ PROGRAM = (
     Key("ranks", "string", "ranks of a distributed job in which the steps are taken, at once: `3`, `0,2-5` or `all`"),
     Key("job", "list", 'what starts the script in each rank, as `["torchrun", "--nproc-per-node", "4"]`; with `ranks`'),
     Key("debug_kernels", _FLAG, "have torch.compile build its C++ kernels unoptimized, to be debugged"),
+    Key("overwritten", _FLAG, "stop where something writes into a tensor that autograd saved"),
     Key(
         "exit_code",
         "whole number",

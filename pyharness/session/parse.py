@@ -79,7 +79,7 @@ def _ranks(program: Table) -> tuple[tuple[str, ...], tuple[int, ...]] | None:
         return None
     if len(words) == 1 and len(one := words[0].split()) > 1:
         raise program.error("job", "job is a list of words.", f"job = {json.dumps(one)}")
-    for key in sorted({"python", "debug_kernels"}.intersection(program.keys())):
+    for key in sorted({"python", "debug_kernels", "overwritten"}.intersection(program.keys())):
         raise program.error(key, f"ranks take no {key}.", "job names what starts them, with its interpreter.")
     try:
         return words, named_ranks(ranks)
@@ -133,6 +133,7 @@ def _target(program: Table, folder: Path) -> Command:
         cwd=os.path.normpath(folder / (cwd or "")),
         env=program.mapping("env"),
         debug_kernels=program.flag("debug_kernels"),
+        overwritten=program.flag("overwritten"),
     )
     program.done()
     if (script is None) == (module is None):

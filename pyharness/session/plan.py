@@ -93,6 +93,6 @@ class Plan:
 
     @property
     def wants_engine(self) -> bool:
-        """Whether a place is an op or an autograd node."""
+        """Whether a place is an op or an autograd node, or saved tensors are watched."""
         places = [*(step.where for step in self.steps), *(point.where for point in self.logs)]
-        return any(where is not None and where.is_native_op for where in places)
+        return self.target.overwritten or any(where is not None and where.is_native_op for where in places)

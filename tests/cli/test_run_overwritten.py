@@ -13,6 +13,7 @@ from kit.paths import PROGRAMS
 
 PROGRAM, SOURCE = PROGRAMS / "overwrites.py", PROGRAMS / "overwriting.cpp"
 UNSEEN = "torch does not see it"
+WATCHED = "a tensor that autograd saved, which --overwritten watches"
 TAKES = "takes a tensor that was overwritten after it was saved."
 
 pytestmark = pytest.mark.rotated_tests(turns=4)
@@ -115,15 +116,38 @@ def test_a_debugger_stops_at_the_write_and_the_program_goes_on(tmp_path):
     try:
         while TAKES not in running.stderr.readline():
             assert running.poll() is None
-        done = command("debug", "w", input="c\np count\nc\np values[0]\ndetach\n", stdin=None)
+        done = command("debug", "w", input="c\np count\nc\nbt\np values[0]\ndetach\n", stdin=None)
         assert running.poll() is None
     finally:
         command.close()
     assert at("twice", SOURCE) in done.stdout, done.stdout + done.stderr
     assert "(ph) p count\n6" in done.stdout
-    assert done.stdout.count("a tensor that autograd saved: `run --overwritten` watches it") >= 2
+    assert done.stdout.count(WATCHED) >= 2
     assert at("call") in done.stdout
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_a_step_begins_at_the_write_and_goes_out(tmp_path):
+    command = Command(environment_of(tmp_path), tmp_path)
+    actions = ["--continue", "--print", "values[i]", "--over", "--over", "--print", "values[0]", "--out", "--json"]
+    done = command("step", "--overwritten", PROGRAM, *actions, "--", library(SOURCE), "native")
+    stops = json.loads(done.stdout)["stops"]
+    assert [stop["reason"] for stop in stops] == ["signal", "step", "step", "step"]
+    assert WATCHED in done.stdout
+    assert (stops[0]["line"], stops[0]["printed"]) == (line_of("twice", SOURCE), {"values[i]": "3"})
+    assert stops[2]["printed"] == {"values[0]": "6"}
+    assert (stops[3]["language"], stops[3]["file"]) == ("python", str(PROGRAM))
+    assert f"MulBackward0 {TAKES}" in done.stderr
+
+
+@pytest.mark.parametrize(
+    "words", [["debug", "1"], ["debug", "--children", "x.py"], ["debug", "--ranks", "0", "--", "torchrun", "x.py"]]
+)
+def test_what_cannot_be_watched_from_its_start_is_refused(tmp_path, words):
+    (tmp_path / "x.py").write_text("")
+    done = Command(environment_of(tmp_path), tmp_path)(*words[:1], "--overwritten", *words[1:])
+    assert done.returncode == 2
+    assert "--overwritten" in done.stderr
 
 
 def test_a_thread_is_named(run):

@@ -34,18 +34,16 @@ def command_of(words: tuple[str, ...], module: str | None, python: str, cwd: str
     return Command(script, words[1:], python=python, cwd=cwd, pass_fds=inherited())
 
 
-def family_of(
-    words: tuple[str, ...], module: str | None, python: str, cwd: str | None, *, debug_kernels: bool
-) -> JobCommand:
+def family_of(words: tuple[str, ...], module: str | None, python: str, cwd: str | None, **options: bool) -> JobCommand:
     """The script or module that ``--children`` means: a program whose child processes are debugged, too.
 
     It may be one that Python does not run, and that runs Python itself, or starts it.
     """
     if runs_python(words, module):
-        return _program_of(words, python, cwd, debug_kernels=debug_kernels)
-    if debug_kernels:
+        return _program_of(words, python, cwd, _wanted(options))
+    if option := _wanted(options):
         raise UsageError(
-            "--children takes no --debug-kernels.", "Debug one process with it: pyharness debug SCRIPT --debug-kernels"
+            f"--children takes no {option}.", f"Debug one process with it: pyharness debug SCRIPT {option}"
         )
     command = command_of(words, module, python, cwd)
     command.check()
@@ -58,10 +56,15 @@ def runs_python(words: tuple[str, ...], module: str | None) -> bool:
     return module is None and bool(words) and is_program(words[0])
 
 
-def _program_of(words: tuple[str, ...], python: str, cwd: str | None, *, debug_kernels: bool) -> JobCommand:
+def _wanted(options: dict[str, bool]) -> str:
+    """The option that is wanted, as it is typed; empty for none."""
+    return next((f"--{name.replace('_', '-')}" for name, wanted in options.items() if wanted), "")
+
+
+def _program_of(words: tuple[str, ...], python: str, cwd: str | None, option: str) -> JobCommand:
     program = words[0]
-    if python or debug_kernels:
-        option = "--python" if python else "--debug-kernels"
+    if python or option:
+        option = "--python" if python else option
         raise UsageError(f"{program} is a program, and no Python file: it takes no {option}.", "Leave that away.")
     command = JobCommand((str(Path(program).absolute()), *words[1:]), cwd=cwd, children=True)
     command.check()
@@ -69,12 +72,12 @@ def _program_of(words: tuple[str, ...], python: str, cwd: str | None, *, debug_k
 
 
 def job_of(
-    words: tuple[str, ...], module: str | None, python: str, cwd: str | None, ranks: str, *, debug_kernels: bool
+    words: tuple[str, ...], module: str | None, python: str, cwd: str | None, ranks: str, **options: bool
 ) -> JobCommand:
     """The distributed job that ``--ranks RANKS -- COMMAND ...`` means."""
     wanted = named_ranks(ranks)
-    if debug_kernels:
-        raise UsageError("Ranks take no --debug-kernels.", "Debug one process with it: pyharness debug SCRIPT.")
+    if option := _wanted(options):
+        raise UsageError(f"Ranks take no {option}.", "Debug one process with it: pyharness debug SCRIPT.")
     if python and module is None:
         raise UsageError("--python names the interpreter of -m MODULE here.", f"Write it behind --: -- {python} ...")
     if module is not None:

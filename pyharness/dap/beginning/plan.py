@@ -29,7 +29,19 @@ _EDITORS: tuple[str, ...] = (
 _EDITORS += ("debugServer", "noDebug", "serverReadyAction", "suppressMultipleSessionWarning", "adapterID")
 _COMMON = (*_EDITORS, "token", "connect", "include", "crashes", "plumbing", "subProcess", "justMyCode", "pathMappings")
 _COMMON += ("evalTimeout", "debugKernels", "ranks")
-LAUNCH = (*_COMMON, "program", "module", "args", "cwd", "env", "python", "stopOnEntry", "console", "coreFile")
+LAUNCH = (
+    *_COMMON,
+    "program",
+    "module",
+    "args",
+    "cwd",
+    "env",
+    "python",
+    "stopOnEntry",
+    "console",
+    "coreFile",
+    "overwritten",
+)
 ATTACH = (*_COMMON, "processId", "processName", "handle", "python")
 _CONSOLES = ("internalConsole", "integratedTerminal", "externalTerminal")
 _CHILDREN = ("leave", "debug")
@@ -75,6 +87,7 @@ def launch_plan(arguments: Arguments) -> Plan:
         children=_children(arguments),
         ranks=_ranks(arguments),
         debug_kernels=_debug_kernels(arguments),
+        overwritten=arguments.flag("overwritten", default=False),
     )
     console = _one_of(arguments, "console", _CONSOLES)
     plan = _plan(arguments, command, console, stop_on_entry=arguments.flag("stopOnEntry", default=False))

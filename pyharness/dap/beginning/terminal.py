@@ -81,6 +81,7 @@ class InTerminal:
             file=command.file,
             module=command.module,
             debug_kernels=command.debug_kernels,
+            overwritten=command.overwritten,
             ours=True,
         )
         try:

@@ -19,7 +19,7 @@ from pyharness.debuggee.link.seat import SEAT
 from pyharness.debuggee.link.short_turns import short_turns
 from pyharness.debuggee.pydevd import tracing
 from pyharness.debuggee.unpatched import queue, socket, threading
-from pyharness.debuggee.watched import generated, kernels, libraries
+from pyharness.debuggee.watched import generated, kernels, libraries, saved_tensors
 from pyharness.debuggee.watched.debug_kernels import DEBUG_KERNELS
 from pyharness.debuggee.watched.op_places import OP_PLACES
 from pyharness.host.own_rank import OWN_RANK
@@ -96,6 +96,8 @@ class Session:
                 tracing.connect(link, self.conversation.over.is_set)
             if welcome.debug_kernels:
                 DEBUG_KERNELS.begin()
+            if welcome.overwritten:
+                saved_tensors.watch()
             if welcome.children:
                 children.follow(welcome.children, self)
             OP_PLACES.start(OP_PLACES.stop_by_channel(self.conversation.ask))

@@ -30,6 +30,7 @@ def debug(  # noqa: PLR0913  (each is a thing a user may want to say)
     crashes: bool = False,
     eval_timeout: float = EVAL_TIMEOUT,
     debug_kernels: bool = False,
+    overwritten: bool = False,
 ) -> Program:
     """Start ``script`` under both debuggers: the program stands before its first line.
 
@@ -52,6 +53,8 @@ def debug(  # noqa: PLR0913  (each is a thing a user may want to say)
         eval_timeout: Seconds that an expression may take.
         debug_kernels: Have torch.compile build its C++ kernels unoptimized and with debug information, into a cache of
             pyharness's own.
+        overwritten: Stop where something writes into a tensor that autograd saved, as a signal; see
+            ``pyharness.find_overwritten``.
 
     Raises:
         HarnessError: The script, its interpreter, gdb or debugpy cannot be used; the error carries the remedy.
@@ -67,6 +70,7 @@ def debug(  # noqa: PLR0913  (each is a thing a user may want to say)
         words.stream("stdout", stdout),
         pass_fds=words.descriptors("pass_fds", pass_fds),
         debug_kernels=words.flag("debug_kernels", debug_kernels),
+        overwritten=words.flag("overwritten", overwritten),
     )
     return Program(
         command,

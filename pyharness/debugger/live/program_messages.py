@@ -57,6 +57,8 @@ class ProgramMessages:
         self._refused = refused
         self.debug_kernels = False
         """Whether torch.compile is to build its kernels for debugging."""
+        self.overwritten = False
+        """Whether the program is to watch the tensors that autograd saves."""
 
     def take(self, message: Message[Any]) -> None:
         """The program says something; ``Ready`` is answered later, by the first request of the client's."""
@@ -91,7 +93,8 @@ class ProgramMessages:
         shell.python.number_of = process.surroundings.thread
         door = process.children.told if process.children else None
         seconds, patterns = shell.python.asking.seconds, self._user_code.patterns
-        process.answer(Welcome(process.packages, seconds, patterns, door, self.debug_kernels), hello)
+        wanted = Welcome(process.packages, seconds, patterns, door, self.debug_kernels, self.overwritten)
+        process.answer(wanted, hello)
 
     def _noted(self, message: Message[Any]) -> None:
         try:

@@ -108,6 +108,7 @@ class LiveShell(Shell):
             lambda message: heard.put(("noted", message)),
         )
         self._messages.debug_kernels = command.debug_kernels
+        self._messages.overwritten = command.overwritten
         try:
             self.process = command.start(
                 lambda message: heard.put(("program", message)), lambda code: heard.put(("exit", code))

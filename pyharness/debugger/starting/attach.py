@@ -43,6 +43,8 @@ class Attachment:
     file: str = ""
     debug_kernels: bool = False
     """Whether torch.compile is to build the kernels that it compiles from now on for debugging."""
+    overwritten: bool = False
+    """Whether the program stops where it writes into a tensor that autograd saved."""
     ours: bool = False
 
     def check(self) -> None:

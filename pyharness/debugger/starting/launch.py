@@ -70,6 +70,8 @@ class Command:
     """Variables that it does not get of this process's environment."""
     debug_kernels: bool = False
     """Whether torch.compile is to build the kernels that it compiles from now on for debugging."""
+    overwritten: bool = False
+    """Whether the program stops where it writes into a tensor that autograd saved."""
     ours: bool = True
 
     def start(self, on_message: Callable[[Message[Any]], None], on_exit: Callable[[int], None]) -> Launched:

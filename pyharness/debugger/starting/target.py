@@ -79,6 +79,10 @@ class Target(Protocol):
         """Whether torch.compile is to build the kernels that it compiles from now on for debugging."""
 
     @property
+    def overwritten(self) -> bool:
+        """Whether the program stops where it writes into a tensor that autograd saved."""
+
+    @property
     def ours(self) -> bool:
         """Whether the program ends with the debugging."""
 

@@ -109,7 +109,7 @@ def _what(number: int, address: int | None, frame: gdb.Frame, memory: Callable[[
     if address is None or number in {signal.SIGFPE, signal.SIGILL}:
         return ""
     if number == signal.SIGSEGV and watched_memory.has(address):
-        return "a tensor that autograd saved: `run --overwritten` watches it, and lets the write be done"
+        return "a tensor that autograd saved, which --overwritten watches; the write is done when the program goes on"
     stack_pointer = int(frame.read_register("rsp")) & _MASK
     said = fault_address.described(address, memory(), stack_pointer)
     return f"the program called it: {said}" if frame.pc() == address else said
