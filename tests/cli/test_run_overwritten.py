@@ -6,6 +6,7 @@ import signal
 
 import pytest
 
+import pyharness
 from kit.builds import library
 from kit.command import Command, environment_of
 from kit.marks import line_of
@@ -138,6 +139,14 @@ def test_a_step_begins_at_the_write_and_goes_out(tmp_path):
     assert stops[2]["printed"] == {"values[0]": "6"}
     assert (stops[3]["language"], stops[3]["file"]) == ("python", str(PROGRAM))
     assert f"MulBackward0 {TAKES}" in done.stderr
+
+
+def test_the_api_stops_at_the_write():
+    with pyharness.debug(PROGRAM, library(SOURCE), "native", overwritten=True) as program:
+        stop = program.resume()
+        assert (stop.reason, stop.frame.line) == ("signal", line_of("twice", SOURCE))
+        assert program.evaluate("values[i]") == "3"
+        assert program.finish() == 0
 
 
 @pytest.mark.parametrize(

@@ -77,6 +77,6 @@ def debug(  # noqa: PLR0913  (each is a thing a user may want to say)
         words.words("include", include),
         words.function("progress", progress),
         notes=words.function("notes", notes),
-        crashes=words.flag("crashes", crashes),
+        crashes=words.flag("crashes", crashes) or command.overwritten,
         eval_timeout=eval_timeout,
     )
