@@ -100,6 +100,7 @@ def _decoded(fields: dict[str, Any], engine: Any) -> Overwritten:
         node=fields["node"],
         info=TensorInfo(fields["shape"], str(fields["dtype"]).removeprefix("torch."), "cpu"),
         counted=fields["counted"],
+        inside=fields["inside"],
         saved=reader.calls(engine.chain_links(fields["saved"])),
         run=reader.calls(engine.chain_links(fields["run"])),
         stack=(*frames_below_python(fields["native"]), *python_frames(calls)),

@@ -172,6 +172,12 @@ def test_nothing_is_said_of_writes_that_hurt_nobody(run):
     assert TAKES not in done.stderr
 
 
+def test_a_write_that_began_beside_the_tensor_is_said_to_be_one(run):
+    found = parts(run("beside").stderr)
+    assert "may be the one that matters" in found["note"]
+    assert "note" not in parts(run("native").stderr)
+
+
 def test_what_cannot_be_watched_is_counted(run):
     done = run("of_very_many")
     assert done.returncode == 0, done.stderr

@@ -169,6 +169,15 @@ def unusual():
     z.sum().backward()
 
 
+def beside():
+    """A write into another part of the same memory comes first."""
+    buffer = torch.ones(2, 6)
+    z = (weights() * buffer[0]).sum()
+    call(OURS.twice, buffer[1])
+    call(OURS.twice, buffer[0])
+    z.backward()
+
+
 def of_very_many():
     """More than the system has mappings for."""
     scale = weights(1)

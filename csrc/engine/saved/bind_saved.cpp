@@ -43,6 +43,7 @@ py::dict as_dict(const Overwritten& found) {
   fields["shape"] = py::tuple(py::cast(found.shape));
   fields["dtype"] = py::cast(found.dtype);
   fields["counted"] = found.counted;
+  fields["inside"] = found.inside;
   fields["graph_task"] = found.graph_task;
   fields["thread"] = found.write->thread;
   fields["python_thread"] = found.write->python_thread;

@@ -28,6 +28,7 @@
 #include <numeric>
 #include <stdexcept>
 #include <unordered_map>
+#include <utility>
 
 namespace pyharness::engine {
 
@@ -190,6 +191,22 @@ std::optional<std::vector<std::int64_t>> index_of(
   return offset == 0 ? std::optional(index) : std::nullopt;
 }
 
+// Where its elements begin and end.
+std::pair<std::uintptr_t, std::uintptr_t> span_of(const at::Tensor& tensor) {
+  const auto begin = reinterpret_cast<std::uintptr_t>(tensor.const_data_ptr());
+  const auto size = at::detail::computeStorageNbytes(
+      tensor.sizes(), tensor.strides(), tensor.element_size());
+  return {begin, begin + size};
+}
+
+bool is_inside(const at::Tensor& tensor, std::uintptr_t address) {
+  if (!has_sizes(tensor)) {
+    return true; // for all that is known
+  }
+  const auto [begin, end] = span_of(tensor);
+  return begin <= address && address < end;
+}
+
 // The first element, in order of address, whose bytes in the page that was kept
 // are others now.
 std::optional<Changed> changed_in(
@@ -198,10 +215,8 @@ std::optional<Changed> changed_in(
   if (!has_sizes(tensor) || tensor.numel() == 0 || tensor.is_quantized()) {
     return std::nullopt;
   }
-  const auto begin = reinterpret_cast<std::uintptr_t>(tensor.const_data_ptr());
+  const auto [begin, end] = span_of(tensor);
   const auto size = static_cast<std::uintptr_t>(tensor.element_size());
-  const auto end = begin +
-      at::detail::computeStorageNbytes(tensor.sizes(), tensor.strides(), size);
   // A write may be of an element that begins on the page before.
   const auto skipped =
       write.page > begin ? (write.page - begin + size - 1) / size : 0;
@@ -290,6 +305,7 @@ void look_at(const at::Tensor& tensor, bool counted) {
          tensor.scalar_type(),
          counted,
          std::move(changed),
+         is_inside(tensor, write->address),
          write,
          torch::autograd::get_current_graph_task_id()});
   }

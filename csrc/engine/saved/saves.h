@@ -30,6 +30,7 @@ struct Overwritten {
   // Whether torch says so itself: the write counted up the tensor's version.
   bool counted;
   std::optional<Changed> changed;
+  bool inside; // the write began within the tensor, not beside it
   const Write* write;
   int graph_task;
 };

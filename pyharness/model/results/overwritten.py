@@ -25,6 +25,8 @@ class Overwritten:
     info: TensorInfo
     counted: bool
     """Whether the write counted up the tensor's version: then torch ends the backward with an error."""
+    inside: bool
+    """Whether the write began within the tensor; else a later one into the same memory may be what changed it."""
     saved: tuple[Call, ...]
     """Who called the op that saved it, innermost first."""
     run: tuple[Call, ...]

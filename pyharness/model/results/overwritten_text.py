@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from pyharness.model.results.overwritten import Overwritten
 
 _UNCOUNTED = "torch does not see it: the gradient is wrong, without an error"
+_BESIDE = "the first write into this memory since then began beside the tensor: a later one may be the one that matters"
 _COUNTED = "torch sees it, and ends the backward with an error"
 
 
@@ -31,6 +32,8 @@ def overwritten_lines(found: Overwritten, *, width: int | None = None, rank: int
     if found.element is not None and found.was is not None and found.now is not None:
         values = f"{number(found.was)}, now {number(found.now)}"
         yield _titled("element", f"{list(found.element)} was {values}", "bad")
+    if not found.inside:
+        yield _titled("note", _BESIDE)
     yield _titled("verdict", _COUNTED if found.counted else _UNCOUNTED)
     name = f" ({found.thread_name})" if found.thread_name else ""
     waiting = f", while {found.waiting} stood at these lines of Python" if found.waiting else ""
