@@ -15,7 +15,7 @@ from pyharness.cli.grammar.verb import Verb
 from pyharness.cli.kit import output
 from pyharness.cli.kit.files import check_name, check_new_folder
 from pyharness.cli.kit.interpreter import python_of
-from pyharness.cli.kit.options import Seconds, python_option
+from pyharness.cli.kit.options import Seconds, overwritten_option, python_option
 from pyharness.debugger.starting.interpreter import check_version
 from pyharness.host import handles
 from pyharness.host.missing import check_module, check_script, no_interpreter
@@ -94,11 +94,7 @@ _STATUSES = (
 )
 @python_option
 @click.option("--nan", is_flag=True, help="End it at the first NaN or Inf, and say where that comes from.")
-@click.option(
-    "--overwritten",
-    is_flag=True,
-    help="Tell each tensor that was written into after autograd saved it: who saved it, and who wrote, in C++ too.",
-)
+@overwritten_option
 @click.option(
     "--report",
     "folder",

@@ -63,7 +63,9 @@ debug_kernels_option = click.option(
     "--debug-kernels", is_flag=True, help="Have torch.compile build its C++ kernels unoptimized, in a cache of our own."
 )
 overwritten_option = click.option(
-    "--overwritten", is_flag=True, help="Stop where something writes into a tensor that autograd saved."
+    "--overwritten",
+    is_flag=True,
+    help="Watch tensors that autograd saves: tell who writes into one, in C++ too; a debugger stops there.",
 )
 raw_option = click.option("--raw", is_flag=True, help="Keep what differs from run to run: addresses and thread ids.")
 python_option = click.option(
