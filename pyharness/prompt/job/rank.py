@@ -87,17 +87,24 @@ class Rank:
         self.state, self.noticed, self.screen.quiet = "runs", False, quiet
         self._typed.put(line)
 
-    def do_beside(self, line: str) -> None:
-        """Do a command that needs no stop, where it runs: on its thread, between two events."""
+    def do_beside(self, line: str) -> threading.Event:
+        """Do a command that needs no stop, where it runs: on its thread, between two events. Set when it is done."""
         session, debuggee = self.session, self.session.debuggee
+        done = threading.Event()
 
         def do() -> None:
             self.screen.quiet = True
-            session.do_quietly(line)
-            self.screen.quiet = False
+            try:
+                session.do_quietly(line)
+            finally:
+                self.screen.quiet = False
+                done.set()
 
         if debuggee is not None:
             debuggee.meanwhile(do)
+        else:
+            done.set()
+        return done
 
     def leave(self) -> None:
         """Leave its program running, wherever it is."""

@@ -345,8 +345,9 @@ class JobSession:
                 if rank.state == "stands":
                     rank.do(command, quiet=True)
                     self._wait(lambda: rank.state != "runs")  # noqa: B023  (called at once)
-                else:
-                    rank.do_beside(command)
+                else:  # what is done next may bring it to that place
+                    done = rank.do_beside(command)
+                    self._wait(lambda: done.is_set() or rank.state != "runs", _TOGETHER)  # noqa: B023  (likewise)
         self._news.noticed()
 
     def _answer(self, rank: Rank) -> None:
