@@ -203,6 +203,7 @@ def test_a_place_in_a_library_without_line_tables_says_how_to_have_them(folder, 
     assert not nodes["cpp_fused_add_gelu_0"], "either of two layers"
 
 
+@pytest.mark.usefixtures("packaged")
 def test_a_library_without_a_map_says_how_to_have_one(folder, environment, tmp_path):
     command = Command({**environment, **environment_of(tmp_path / "home")}, folder)
     result = command("step", "loads.py", "--at", "fx:blocks.1")
