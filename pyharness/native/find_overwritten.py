@@ -61,6 +61,12 @@ class OverwrittenSearch:
         watched, elsewhere = self._engine.count_saves()
         return int(watched), int(elsewhere)
 
+    def forget(self) -> None:
+        """Begin anew: what was found is another process's to tell."""
+        self.found.clear()
+        self._known.clear()
+        self.times = 0
+
     def _take(self, fields: dict[str, Any]) -> None:
         """Decode one; called on the thread of the backward, which has not gone on yet."""
         self.times += 1

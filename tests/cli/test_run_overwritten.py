@@ -90,6 +90,12 @@ def test_a_write_of_pythons_is_told_with_its_line_and_its_op(run, case):
     assert (UNSEEN in done.stderr) == (not torch_says)
 
 
+def test_whichever_of_torchs_threads_writes_first_the_line_is_told(run):
+    found = parts(run("by_torchs_threads").stderr)
+    assert at("data") in found["written"]
+    assert found["element"].endswith("was 3.0, now 6.0")
+
+
 TAKEN_BY = {
     "of_a_function": "SquareBackward",
     "of_a_layer": "AddmmBackward0",
@@ -170,6 +176,12 @@ def test_nothing_is_said_of_writes_that_hurt_nobody(run):
     assert done.returncode == 0
     assert "no saved tensor was overwritten (" in done.stderr
     assert TAKES not in done.stderr
+
+
+def test_a_forked_child_tells_its_own(run):
+    done = run("in_a_child_too")
+    assert done.stderr.count(TAKES) == 2
+    assert "no saved tensor was overwritten" not in done.stderr
 
 
 def test_a_write_that_began_beside_the_tensor_is_said_to_be_one(run):

@@ -39,7 +39,7 @@ def test_it_ends_in_the_code_that_called(tmp_path, line, begins):
 
 
 def test_it_passes_code_of_pythons_own_that_has_lines(tmp_path):
-    """As the interpreter has with a distribution's debug symbols, which name its sources by relative paths."""
+    """Python's own code has lines where a distribution's debug symbols are; they name its sources by relative paths."""
     (tmp_path / "lib-dynload").mkdir()
     (tmp_path / "relay.c").write_text(RELAY)
     (tmp_path / "twice.c").write_text(RELAYED)

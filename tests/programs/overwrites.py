@@ -53,11 +53,16 @@ def counted():
     z.sum().backward()
 
 
-def through_data():
-    y = weights(3_000_000) * 1
+def through_data(count=6):
+    y = weights(count) * 1
     z = y.sin()
     y.data.mul_(2)  # @data
     z.sum().backward()
+
+
+def by_torchs_threads():
+    """Any of them may be the first to write."""
+    through_data(3_000_000)
 
 
 def through_numpy():
@@ -167,6 +172,14 @@ def unusual():
         os._exit(0)
     os.wait()
     z.sum().backward()
+
+
+def in_a_child_too():
+    native()
+    if os.fork() == 0:
+        native()
+        sys.exit(0)
+    os.wait()
 
 
 def beside():

@@ -3,7 +3,7 @@
 #pragma once
 
 #include <csrc/engine/provenance/provenance.h>
-#include <csrc/engine/saved/blocks.h>
+#include <csrc/engine/saved/changed.h>
 
 #include <ATen/core/Tensor.h>
 
@@ -14,13 +14,6 @@
 
 namespace pyharness::engine {
 
-// The first element that is another now, where the tensor's memory tells.
-struct Changed {
-  std::vector<std::int64_t> index;
-  at::Tensor was; // one element
-  at::Tensor is;
-};
-
 struct Overwritten {
   std::string node; // that took it
   Chain saved; // who called the op that saved it
@@ -29,7 +22,7 @@ struct Overwritten {
   at::ScalarType dtype;
   // Whether torch says so itself: the write counted up the tensor's version.
   bool counted;
-  std::optional<Changed> changed;
+  std::optional<Changed> changed; // where the tensor's memory tells
   bool inside; // the write began within the tensor, not beside it
   const Write* write;
   int graph_task;

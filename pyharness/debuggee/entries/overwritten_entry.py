@@ -51,7 +51,7 @@ class Watched:
     def forget(self) -> None:
         """What the parent found is the parent's to count."""
         if self._search is not None:
-            self._search.found.clear()
+            self._search.forget()
 
     def end(self) -> int:
         """Say what was looked at where nothing was found; the exit status for it."""
@@ -60,6 +60,7 @@ class Watched:
             if not self._is_silent:  # why was said
                 say("torch was not imported, so no tensor was saved.")
             return 0
+        search.__exit__(None, None, None)
         who = "" if self._rank is None else f"rank {self._rank}: "
         if search.found:
             if search.times > len(search.found):

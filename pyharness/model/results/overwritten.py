@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from typing import TYPE_CHECKING, Any
 
@@ -80,8 +81,17 @@ class Overwritten:
         return {
             **vars(self),
             "info": self.info.to_json(),
+            "was": _plain(self.was),
+            "now": _plain(self.now),
             "saved": [call.to_json() for call in self.saved],
             "run": [call.to_json() for call in self.run],
             "stack": [frame.to_json() for frame in self.stack],
             "op": self.op,
         }
+
+
+def _plain(value: complex | None) -> float | str | None:
+    """A value as JSON has it: a text for what is no number there, such as NaN."""
+    if value is None or (isinstance(value, (int, float)) and math.isfinite(value)):
+        return value
+    return str(value)
