@@ -56,7 +56,7 @@ class PlainModules(build_ext):
         """Compile and link all of its sources."""
         target = Path(self.get_ext_fullpath(ext.name))
         target.parent.mkdir(parents=True, exist_ok=True)
-        sources = sorted(map(str, (ROOT / "csrc" / ext.name.rpartition("_")[2]).glob("*.cpp")))
+        sources = sorted(map(str, (ROOT / "csrc" / ext.name.rpartition("_")[2]).rglob("*.cpp")))
         folders = [f"-I{ROOT}", f"-I{sysconfig.get_paths()['include']}", f"-ffile-prefix-map={ROOT}/="]
         done = subprocess.run([*compiler(), *FLAGS.split(), *folders, *sources, "-ldl", "-o", str(target)], check=False)
         if done.returncode:

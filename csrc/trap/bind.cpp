@@ -2,8 +2,9 @@
 // the user's program imports when it likes.
 #include <Python.h>
 
+#include <csrc/trap/frames/bind_monitored.h>
+#include <csrc/trap/frames/traced_frames.h>
 #include <csrc/trap/memory_limit.h>
-#include <csrc/trap/traced_frames.h>
 #include <csrc/trap/trap.h>
 
 namespace {
@@ -84,26 +85,28 @@ PyObject* begin_traced_frames(PyObject* /*module*/, PyObject* args) {
   }
   const int begun = pyharness::breakpoints::begin_traced_frames(
       lines_in, tracers, entries, left, adopt);
-  return begun < 0 ? nullptr : PyBool_FromLong(begun);
+  return begun < 0 ? nullptr : PyLong_FromLong(begun);
 }
 
 PyObject* change_traced_frames(PyObject* /*module*/, PyObject* args) {
   int everywhere = 0;
   int lines = 0;
+  int always = 0;
   int outermost = 0;
   int forget = 0;
   PyObject* running = nullptr;
   if (PyArg_ParseTuple(
           args,
-          "ppppO!:change_traced_frames",
+          "pppppO!:change_traced_frames",
           &everywhere,
           &lines,
+          &always,
           &outermost,
           &forget,
           &PyTuple_Type,
           &running) == 0 ||
       !pyharness::breakpoints::change_traced_frames(
-          {everywhere != 0, lines != 0, outermost != 0},
+          {everywhere != 0, lines != 0, always != 0, outermost != 0},
           forget != 0,
           running)) {
     return nullptr;
@@ -121,12 +124,12 @@ PyMethodDef methods[] = {
      begin_traced_frames,
      METH_VARARGS,
      "begin_traced_frames(lines_in, tracers, entries, left, adopt): see "
-     "traced_frames.h; whether this Python has such."},
+     "traced_frames.h; 0 where this Python has no such."},
     {"change_traced_frames",
      change_traced_frames,
      METH_VARARGS,
-     "change_traced_frames(everywhere, lines, outermost, forget, running): "
-     "what is to be traced now."},
+     "change_traced_frames(everywhere, lines, always, outermost, forget, "
+     "running): what is to be traced now."},
     {"end_traced_frames",
      end_traced_frames,
      METH_NOARGS,
@@ -175,5 +178,9 @@ PyModuleDef module = {
 } // namespace
 
 PyMODINIT_FUNC PyInit__trap() {
-  return PyModule_Create(&module);
+  PyObject* made = PyModule_Create(&module);
+  if (made != nullptr && !pyharness::breakpoints::add_monitored(made)) {
+    Py_CLEAR(made);
+  }
+  return made;
 }

@@ -45,24 +45,6 @@ int PyGILState_Check();
 __attribute__((weak)) void PyThreadState_EnterTracing(PyThreadState* thread);
 __attribute__((weak)) void PyThreadState_LeaveTracing(PyThreadState* thread);
 
-// Include/cpython/pystate.h, ceval.h and code.h of 3.10 and 3.11; others may
-// lack some.
-void* PyInterpreterState_Main();
-void* PyInterpreterState_ThreadHead(void* interpreter);
-using _PyFrameEvalFunction =
-    PyObject* (*)(void* state, void* frame, int thrown);
-__attribute__((weak)) _PyFrameEvalFunction
-_PyInterpreterState_GetEvalFrameFunc(void* interpreter);
-__attribute__((weak)) void _PyInterpreterState_SetEvalFrameFunc(
-    void* interpreter,
-    _PyFrameEvalFunction function);
-__attribute__((weak)) PyObject*
-_PyEval_EvalFrameDefault(void* state, void* frame, int thrown);
-__attribute__((weak)) Py_ssize_t
-_PyEval_RequestCodeExtraIndex(void (*free)(void*));
-__attribute__((weak)) int
-_PyCode_SetExtra(PyObject* code, Py_ssize_t index, void* extra);
-
 // NOLINTEND(readability-identifier-naming)
 }
 

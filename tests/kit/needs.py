@@ -4,6 +4,7 @@ An extension that does not load is no reason: the tests that need it fail.
 """
 
 import os
+import platform
 import shutil
 import subprocess
 import sys
@@ -25,6 +26,11 @@ def skip(reason: str) -> NoReturn:
 # --- which Python ---
 
 TRACE_FUNCTIONS = pytest.mark.skipif(sys.version_info >= (3, 12), reason="Python has sys.monitoring: nothing is traced")
+
+AN_ASKING_LOOP = pytest.mark.skipif(
+    sys.version_info[:2] != (3, 11) or platform.machine() != "x86_64" or hasattr(sys, "gettotalrefcount"),
+    reason="only the loop of CPython 3.11 on x86-64 is asked where to trace",
+)
 
 A_SAFE_PATH = pytest.mark.skipif(sys.version_info < (3, 11), reason="this Python always puts a folder on its path")
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from typing import Any
 
+from pyharness.debuggee.pydevd.frames.monitored import MONITORED
 from pyharness.debuggee.pydevd.frames.traced_frames import TRACED_FRAMES
 from pyharness.debuggee.unpatched import threading
 
@@ -20,6 +21,7 @@ def let_go() -> None:
 
     debugger = pydevd.get_global_debugger()
     TRACED_FRAMES.end()
+    MONITORED.end()
     after_fork()  # its locks may be held by threads that do not exist here
     pydevd.settrace_forked(setup_tracing=False)
     sys.settrace(None)

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from pyharness.debuggee.bounded import BOUNDS
 from pyharness.debuggee.link import quiet_thread
 from pyharness.debuggee.pydevd import left_behind, saved_modules, second_client
+from pyharness.debuggee.pydevd.frames import waiting
+from pyharness.debuggee.pydevd.frames.monitored import MONITORED
 from pyharness.debuggee.pydevd.frames.trace_function import MONITORING, set_trace
 from pyharness.debuggee.pydevd.frames.traced_frames import TRACED_FRAMES, is_pydevds
 from pyharness.debuggee.pydevd.stops import breakpoint_hook, woken
@@ -90,6 +92,9 @@ def connect(link: socket.socket, is_over: Callable[[], bool]) -> None:
     if not MONITORING and quiet_thread.is_one():
         pydevd_tracing.SetTrace(None)
     TRACED_FRAMES.begin(debugger)
+    if MONITORING:
+        MONITORED.begin(debugger)
+        waiting.follow(debugger)
 
 
 def is_connected() -> bool:
@@ -180,6 +185,7 @@ def _stop_monitoring() -> None:
     from pyharness.debuggee.pydevd.steps import unwound_steps
 
     unwound_steps.forget()
+    MONITORED.end()
     pydevd_sys_monitoring.stop_monitoring(all_threads=True)
 
 

@@ -1,8 +1,8 @@
 """pydevd's trace function, kept to the frames in which something can stop, on the Pythons without ``sys.monitoring``.
 
 There a trace function is a thread's, and pydevd gives each thread one: Python 3.11 then takes its slow path for every
-instruction. Our C half (``csrc/trap/traced_frames.h``) switches that path on only in frames that have a breakpoint, and
-everywhere while a step or a pause is under way. It knows no more of pydevd than what this file tells it.
+instruction. Our C half (``csrc/trap/frames/traced_frames.h``) switches that path on only in frames that have a
+breakpoint, and everywhere while a step or a pause is under way. It knows no more of pydevd than this file tells it.
 """
 
 from __future__ import annotations
@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 from pyharness.debuggee.fork_lock import ForkLock
 from pyharness.debuggee.link import quiet_thread
-from pyharness.debuggee.pydevd.frames import foreign_thread
+from pyharness.debuggee.pydevd.frames import foreign_thread, waiting
+from pyharness.debuggee.pydevd.frames.followed import after_each
 from pyharness.debuggee.pydevd.frames.trace_function import MONITORING
 from pyharness.debuggee.pydevd.steps import unwound_steps
 from pyharness.debuggee.thread_registry import REGISTRY
@@ -22,7 +23,7 @@ from pyharness.debuggee.unpatched import threading
 from pyharness.debuggee.watched.imports import after_import
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
     from types import CodeType, FrameType, ModuleType
 
 _TRACERS = ("SafeCallWrapper", "ThreadTracer")
@@ -32,6 +33,8 @@ _RUNS = 1
 _SWITCHER = "greenlet"
 """A module that keeps the interpreter's switch for each of its stacks, and sets it when it switches between them."""
 _DYNAMO = "torch._dynamo.eval_frame"
+_ASKED = 2
+"""What our C half says where the interpreter's loop asks it about code (``csrc/trap/frames/resume_opcode.h``)."""
 
 
 class TracedFrames:
@@ -43,6 +46,10 @@ class TracedFrames:
         self._parts_of_name: Any = None
         """pydevd's; kept, as all here, for a program that empties ``sys.modules``."""
         self._steps = False
+        self._outermost = False
+        self._asked = False
+        """Whether what runs untraced has no price: the interpreter asks our C half where to trace."""
+        self._uncaught_are_told = False
         self._lock = ForkLock(threading.RLock())
         self._settrace: Any = None
         """Python's, which pydevd keeps."""
@@ -70,18 +77,39 @@ class TracedFrames:
 
         self._trap, self._parts_of_name = _trap, pydevd_file_utils.get_abs_path_real_path_and_base_from_file
         tracers = debugger.trace_dispatch, *_tracers()
-        if not _trap.begin_traced_frames(self._lines_in, tracers, _entries(), unwound_steps.left, self._adopt):
+        begun = _trap.begin_traced_frames(self._lines_in, tracers, _entries(), unwound_steps.left, self._adopt)
+        if not begun:
             return
+        self._asked = begun == _ASKED
         self._debugger = debugger
         self._lock.begin(threading.RLock())  # a forked child may have one that is held
         self._follow_program(tracers)
-        _follow(debugger, debugger.on_breakpoints_changed, lambda: self._change(forget=True))
-        _follow(debugger, debugger.enable_tracing, self._change)
-        _follow(debugger, debugger.set_trace_for_frame_and_parents, self._look)
-        _follow(debugger, debugger.get_internal_queue_and_event, self._look)  # it comes there when a step has changed
+        after_each(debugger, debugger.on_breakpoints_changed, lambda: self._change(forget=True))
+        after_each(debugger, debugger.enable_tracing, self._change)
+        after_each(debugger, debugger.set_trace_for_frame_and_parents, self._look)
+        after_each(
+            debugger, debugger.get_internal_queue_and_event, self._look
+        )  # it comes there when a step has changed
         self._change(forget=True)
         after_import(_SWITCHER, lambda _module: self._change())
         after_import(_DYNAMO, self._follow_compilers)
+
+    def leave_uncaught(self) -> None:
+        """Trace no frame for the exceptions that leave a thread, where frames can be untraced for nothing.
+
+        Somebody else tells debugpy of those of the main thread, and of each that Python starts.
+        """
+        self._uncaught_are_told = True
+        self._change()
+
+    def _codes(self) -> Iterator[CodeType]:
+        """All code that runs, and that of generators and coroutines that wait.
+
+        An exception that is thrown into one of these goes past where our C half is asked.
+        """
+        yield from _running()
+        if self._asked:
+            yield from waiting.codes()
 
     def end(self) -> None:
         """Every frame of a traced thread is traced again."""
@@ -138,16 +166,21 @@ class TracedFrames:
             if debugger is None or debugger.pydb_disposed:
                 return
             self._steps = _steps()
+            outermost = bool(debugger.break_on_uncaught_exceptions) and not (self._asked and self._uncaught_are_told)
+            forget, self._outermost = forget or outermost != self._outermost, outermost
             self._trap.change_traced_frames(
                 self._steps or _SWITCHER in sys.modules or _stops_anywhere(debugger),
-                bool(self._compiles) or any(debugger.breakpoints.values()),
-                bool(debugger.break_on_uncaught_exceptions),
+                any(debugger.breakpoints.values()),
+                bool(self._compiles),
+                outermost,
                 forget,
-                tuple({id(frame.f_code): frame.f_code for frame in _frames()}.values()) if forget else (),
+                tuple({id(code): code for code in self._codes()}.values()) if forget else (),
             )
 
     def _adopt(self) -> None:
         """Trace a thread that C++ has made, such as one of autograd's: pydevd knows those that Python starts.
+
+        Nobody tells of an exception that leaves one of these.
 
         Of these, the main one too, whoever is not traced is so on purpose: pydevd's own, and ours.
         """
@@ -162,6 +195,9 @@ class TracedFrames:
         if outermost is None or outermost.f_code not in _begins_threads():
             foreign_thread.make_known(debugger)
             settrace(debugger.trace_dispatch)
+            self._uncaught_are_told = False
+            if debugger.break_on_uncaught_exceptions:
+                self._change()
 
     def _lines_in(self, file: str) -> frozenset[int]:
         """The lines of breakpoints in the code of a file, by the name that its code objects have."""
@@ -204,18 +240,6 @@ def _begins_threads() -> tuple[CodeType, ...]:
     return Thread._bootstrap.__code__, _NewThreadStartupWithoutTrace.__call__.__code__  # type: ignore[attr-defined]
 
 
-def _follow(debugger: Any, method: Any, then: Callable[[], object]) -> None:
-    """Call ``then`` whenever a method of pydevd's has returned."""
-
-    @functools.wraps(method)
-    def stands_for(*arguments: Any, **named: Any) -> Any:
-        outcome = method(*arguments, **named)
-        then()
-        return outcome
-
-    setattr(debugger, method.__name__, stands_for)
-
-
 def _steps() -> bool:
     """Whether a thread steps, or is to pause, or stands."""
     with suppress(RuntimeError):  # a thread begins or ends meanwhile
@@ -235,11 +259,11 @@ def _stops_anywhere(debugger: Any) -> bool:
     )
 
 
-def _frames() -> Iterator[FrameType]:
+def _running() -> Iterator[CodeType]:
     for innermost in sys._current_frames().values():
         frame: FrameType | None = innermost
         while frame is not None:
-            yield frame
+            yield frame.f_code
             frame = frame.f_back
 
 

@@ -17,6 +17,7 @@ from pyharness.debuggee.thread_registry import REGISTRY
 from pyharness.debuggee.unpatched import threading
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from types import CodeType, FrameType
 
 _NAME = "pyharness steps"
@@ -32,11 +33,20 @@ def watch() -> None:
     if not free:
         return  # the program's own tools have them all: such a step runs on, as with debugpy alone
     _monitoring.use_tool_id(free[0], _NAME)
-    _monitoring.register_callback(free[0], _monitoring.events.PY_UNWIND, _unwound)
+    _monitoring.register_callback(free[0], _monitoring.events.PY_UNWIND, _while_stepping(_unwound))
     _monitoring.register_callback(free[0], _monitoring.events.PY_RETURN, _returned)  # in code for which it is asked
     _monitoring.register_callback(free[0], _monitoring.events.PY_YIELD, _yielded)  # likewise
     _monitoring.set_events(free[0], _monitoring.events.PY_UNWIND)
     atexit.register(forget)  # functions unwind until Python has taken this module down
+
+
+def _while_stepping(callback: Callable[..., object]) -> Callable[..., object]:
+    """Have C ask whether anybody steps, whenever an exception leaves a function: that is a fifth of the time."""
+    try:
+        from pyharness import _trap
+    except ImportError:
+        return callback
+    return _trap.while_stepping(callback)
 
 
 def forget() -> None:

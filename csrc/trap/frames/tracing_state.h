@@ -2,8 +2,8 @@
 // itself. All of it is guarded by the GIL.
 #pragma once
 
-#include <csrc/trap/loop_layouts.h>
-#include <csrc/trap/traced_frames.h>
+#include <csrc/trap/frames/loop_layouts.h>
+#include <csrc/trap/frames/traced_frames.h>
 
 #include <cstddef>
 #include <cstdint>
@@ -25,6 +25,10 @@ struct Frames {
   std::uintptr_t known_since = 1; // what is known from before is out of date
   std::uintptr_t changes = 1; // of what is wanted of frames that run
   bool stands = false; // the interpreter calls `evaluate`, or who else does
+  // It asks at each code of which nothing is known, and at each that may stop:
+  // we need not stand where the frames of others begin.
+  bool asked = false;
+  bool waits = false; // something may stop in a generator or a coroutine
   bool everywhere = false; // each frame is traced, for whatever reason
   // What is known of code whose frames run as without us; kNoneMayPass while
   // more is asked than what is known of its code.
@@ -49,7 +53,7 @@ extern constinit
 
 // Whether anything stops somewhere without a step.
 inline bool stops_somewhere() {
-  return frames.wanted.lines || frames.wanted.outermost;
+  return frames.wanted.lines || frames.wanted.always || frames.wanted.outermost;
 }
 
 } // namespace pyharness::breakpoints

@@ -6,7 +6,8 @@
 // (`use_tracing` of a `_PyCFrame`), and each run inherits it from its caller's.
 // We stand where frames begin (PEP 523) and set the switch for each of them;
 // the trace function stays where the debugger put it. Without anything to stop
-// at we do not even stand there.
+// at we do not even stand there; nor does 3.11 until a frame begins in which
+// something can stop (resume_opcode.h).
 #pragma once
 
 #include <Python.h>
@@ -19,6 +20,9 @@ struct Wanted {
   bool everywhere = false;
   // There are lines to stop at.
   bool lines = false;
+  // Stand where frames begin, also while none has such a line: torch.compile
+  // may be about to take that place.
+  bool always = false;
   // What a thread begins with is traced, for exceptions that leave the thread:
   // its outermost frame, and the frames of `entries`.
   bool outermost = false;
@@ -37,7 +41,9 @@ struct Wanted {
 // run code with such a line: it may be one that C++ made, of which the debugger
 // knows nothing, and gets the debugger's trace function then.
 // Returns 0 where this Python has no such switch (from 3.12 on it has
-// sys.monitoring) or is not as expected, and -1 with an exception set.
+// sys.monitoring) or is not as expected, -1 with an exception set, and 2 where
+// the interpreter asks about code (resume_opcode.h): what is untraced there has
+// no price.
 int begin_traced_frames(
     PyObject* lines_in,
     PyObject* tracers,
@@ -45,8 +51,9 @@ int begin_traced_frames(
     PyObject* left,
     PyObject* adopt);
 
-// `forget` what `lines_in` has said so far. `running` is a sequence of the code
-// objects that run on any thread. Returns false with an exception set.
+// `forget` what `lines_in` has said so far. `running` is a tuple of the code
+// objects that run on any thread, and of generators and coroutines that wait.
+// Returns false with an exception set.
 bool change_traced_frames(Wanted wanted, bool forget, PyObject* running);
 
 // Every frame of a traced thread is traced again, as without us.

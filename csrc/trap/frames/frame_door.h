@@ -1,141 +1,43 @@
 // Stands where frames of Python begin, and switches the tracing of each.
 #pragma once
 
-#include <csrc/trap/known_code.h>
-#include <csrc/trap/loop_layouts.h>
-#include <csrc/trap/python_api.h>
-#include <csrc/trap/stack_depth.h>
-#include <csrc/trap/tracing_state.h>
+#include <csrc/trap/frames/frame_api.h>
+#include <csrc/trap/frames/known_code.h>
+#include <csrc/trap/frames/loop_layouts.h>
+#include <csrc/trap/frames/resume_opcode.h>
+#include <csrc/trap/frames/running_frames.h>
+#include <csrc/trap/frames/stack_depth.h>
+#include <csrc/trap/frames/tracing_state.h>
 
-#include <algorithm>
-#include <cstddef>
 #include <cstdint>
 
 namespace pyharness::breakpoints {
 
 constexpr int kLine = 2; // PyTrace_LINE
 constexpr int kReturn = 3; // PyTrace_RETURN
+constexpr int kSuspends =
+    0x2A0; // CO_GENERATOR, CO_COROUTINE, CO_ASYNC_GENERATOR
 constexpr int kMostReferences = 1000; // of PyGILState_Ensure, in one another
 
-// What reads the interpreter's loop: as one version of Python has it.
+// What sets the switches: as one version of Python has them.
 template <typename Python>
-struct FrameDoor {
-  using State = typename Python::State;
-  using Loop = typename Python::Loop;
-  using Frame = typename Python::Frame;
-  using Code = typename Python::Code;
-
-  static State* current() {
-    return reinterpret_cast<State*>(PyThreadState_Get());
-  }
-
-  // What is known of `code`, and 0 where nothing is: _PyCode_GetExtra, inlined.
-  static std::uintptr_t known(const Code* code) {
-    const auto* extra = code->extra;
-    if (extra == nullptr || extra->size <= frames.known_at) {
-      return 0;
-    }
-    const auto found = extra->each[frames.known_at];
-    return found >> 1U == frames.known_since ? found : 0;
-  }
-
-  // Without asking anybody: nothing else can run meanwhile.
-  static bool may_stop_in(const Code* code) {
-    const auto found = stops_somewhere() ? known(code) : 1U << 1U;
-    return found == 0 || (found & 1U) != 0;
-  }
-
-  static bool stops_in(State* state, Code* code) {
-    const auto found = known(code);
-    if (found != 0) {
-      return (found & 1U) != 0;
-    }
-    const auto before = state->loop->use_tracing;
-    state->loop->use_tracing = 0;
-    const bool stops = learn(reinterpret_cast<PyObject*>(code), code->filename);
-    state->loop->use_tracing = before;
-    return stops;
-  }
-
-  // Whether its trace function is the debugger's, and not the program's own.
-  static bool is_traced(const State* state) {
-    PyObject* tracer = state->tracer;
-    return tracer != nullptr && frames.tracers != nullptr &&
-        is_in(frames.tracers,
-              tracer,
-              reinterpret_cast<PyObject*>(Py_TYPE(tracer)));
-  }
-
-  // Whether a thread that C++ made leaves Python: the state of the thread is
-  // cleared, and what is its own goes. Whoever takes the GIL once more then, as
-  // pydevd does, deletes the state when it gives it back, and a crash comes.
-  static bool leaves(const State* state) {
-    return state->references == 0; // of PyGILState_Ensure; at least one else
-  }
-
-  // Calls `take(loop)` from the innermost run of the interpreter's loop
-  // outwards, until it returns false. 3.10 does not initialize `previous` of a
-  // thread's first, which runs no code.
-  template <typename Take>
-  static void each_run(State* state, Take take) {
-    for (Loop* loop = state->loop; loop != nullptr && take(loop);
-         loop = loop == &state->root ? nullptr : loop->previous) {
-    }
-  }
-
-  // As that, and tells whether something may stop in the loop's frames.
-  template <typename Take>
-  static void each_loop(State* state, Take take) {
-    Frame* next = Python::innermost(state);
-    each_run(state, [&](Loop* loop) {
-      bool stops = false;
-      Python::each_frame(state, loop, next, [&](const Frame* frame) {
-        stops = may_stop_in(frame->code) ||
-            (frames.wanted.outermost && frame->previous == nullptr);
-        return !stops;
-      });
-      return take(loop, stops);
-    });
-  }
-
-  // How many runs of the interpreter's loop are in one another.
-  static std::size_t depth(State* state) {
-    std::size_t count = 0;
-    each_run(state, [&](const Loop*) {
-      ++count;
-      return true;
-    });
-    return count;
-  }
-
-  // How many of them, from the outermost on, began before what is wanted was
-  // changed last; at most, as this thread finds out later, and comes out of
-  // some unseen.
-  static std::size_t begun_before(std::size_t now) {
-    if (own.seen != frames.changes) {
-      own.seen = frames.changes;
-      own.begun_before = now;
-    }
-    own.begun_before = std::min(own.begun_before, now);
-    return own.begun_before;
-  }
-
-  // Whether the innermost loop is to be traced. Where one further out is,
-  // `evaluate_other` waits to switch that on again, if what it called began
-  // since then; else nobody would see that return, which hands its own switch
-  // out, so that every loop in between is traced.
-  static bool is_wanted(State* state) {
-    bool wanted = frames.everywhere;
-    if (!wanted) {
-      const std::size_t now = depth(state);
-      const bool alone = now > begun_before(now);
-      each_loop(state, [&](const Loop*, bool stops) {
-        wanted = stops;
-        return !wanted && !alone;
-      });
-    }
-    return wanted;
-  }
+struct FrameDoor : RunningFrames<Python> {
+  using Running = RunningFrames<Python>;
+  using Running::begun_before;
+  using Running::current;
+  using Running::depth;
+  using Running::each_loop;
+  using Running::first;
+  using Running::is_any_wanted;
+  using Running::is_traced;
+  using Running::is_wanted;
+  using Running::leaves;
+  using Running::stands_at_need;
+  using Running::stops_in;
+  using typename Running::Code;
+  using typename Running::Frame;
+  using typename Running::Loop;
+  using typename Running::State;
 
   static void set_traced(State* state, Loop* loop, bool traced) {
     if (state->trace != nullptr && state->trace != trace) {
@@ -187,6 +89,11 @@ struct FrameDoor {
         return 0;
       }
     }
+    const Frame* leaving = nullptr;
+    if constexpr (Python::kAsks) {
+      leaving = what == kReturn && stands_at_need() ? state->loop->frame
+                                                    : nullptr;
+    }
     const int outcome = frames.tracer(self, frame, what, argument);
     if (what == kReturn && outcome == 0 && frames.wanted.everywhere) {
       auto* code = PyFrame_GetCode(reinterpret_cast<PyFrameObject*>(frame));
@@ -194,18 +101,16 @@ struct FrameDoor {
           frame, reinterpret_cast<Code*>(code)->flags, argument == nullptr);
       Py_DECREF(reinterpret_cast<PyObject*>(code));
     }
-    if (is_traced(state) && !is_wanted(state)) {
+    if (is_traced(state) && !is_wanted(state, leaving)) {
       set_traced(state, state->loop, false);
       if (state->trace == trace) {
         state->trace = nullptr;
       }
+      if (leaving != nullptr) {
+        stand_as_wanted(leaving);
+      }
     }
     return outcome;
-  }
-
-  static State* first() {
-    return static_cast<State*>(
-        PyInterpreterState_ThreadHead(PyInterpreterState_Main()));
   }
 
   // Bring the loops that run in line with what is wanted, on all threads; where
@@ -238,10 +143,12 @@ struct FrameDoor {
   // Stand where frames begin, or not, as is wanted. While somebody else does,
   // such as torch.compile in code that it has compiled, we cannot begin to: its
   // end would take us away.
-  static void stand() {
+  static void stand(const Frame* leaving = nullptr) {
     auto* interpreter = PyInterpreterState_Main();
+    const bool needed =
+        stops_somewhere() && (!stands_at_need() || is_any_wanted(leaving));
     const bool wanted =
-        frames.lines_in != nullptr && frames.deep == 0 && stops_somewhere();
+        frames.lines_in != nullptr && frames.deep == 0 && needed;
     const auto now = _PyInterpreterState_GetEvalFrameFunc(interpreter);
     if (now == _PyEval_EvalFrameDefault) {
       frames.stands = wanted;
@@ -254,10 +161,18 @@ struct FrameDoor {
           interpreter, _PyEval_EvalFrameDefault);
     }
     frames.everywhere = frames.wanted.everywhere || frames.deep != 0 ||
-        (stops_somewhere() && !frames.stands);
+        (needed && !frames.stands);
     frames.passing = frames.everywhere || frames.wanted.outermost
         ? kNoneMayPass
         : frames.known_since << 1U;
+  }
+
+  static void stand_as_wanted(const Frame* leaving = nullptr) {
+    const bool before = frames.everywhere;
+    stand(leaving);
+    if (frames.everywhere != before) {
+      settle(true);
+    }
   }
 
   static PyObject* evaluate_deep(State* state, Frame* frame, int thrown) {
@@ -331,6 +246,49 @@ struct FrameDoor {
     return evaluate_other(state, frame, thrown);
   }
 
+  // A frame begins or goes on (resume_opcode.h): while one runs in which
+  // something can stop, we stand where frames begin. An exception that is
+  // thrown into a generator does not come by, so for those we always do.
+  static const void* resumes() {
+    State* state = current();
+    Frame* frame = state->loop->frame;
+    auto* at = Python::next_instruction(frame);
+    if (at == nullptr || resume_opcode::handler_of(at) == nullptr) {
+      return resume_opcode::resumed();
+    }
+    Code* code = frame->code;
+    auto* object = reinterpret_cast<PyObject*>(code);
+    if (frames.lines_in == nullptr || own.learns || leaves(state) ||
+        state->interpreter != PyInterpreterState_Main()) {
+      return resume_opcode::handler_of(at);
+    }
+    const bool stops = stops_in(state, code);
+    if (!stops || frames.lines_in == nullptr) { // asking may have ended it
+      if (frames.lines_in != nullptr) {
+        resume_opcode::ask_never(object, at, code->to_warm_up == 0);
+      }
+      return resume_opcode::handler_of(at);
+    }
+    if ((code->flags & kSuspends) != 0) {
+      frames.waits = true;
+    } else {
+      resume_opcode::ask_always(object, at);
+    }
+    if (state->tracer == nullptr && state->tracing == 0 &&
+        frames.adopt != nullptr) {
+      adopt();
+    }
+    if (state->tracing == 0 && state->loop->use_tracing == 0 &&
+        is_traced(state)) {
+      stand_as_wanted();
+      own.seen = frames.changes;
+      own.begun_before = depth(state);
+      set_traced(state, state->loop, true);
+    }
+    return state->loop->use_tracing != 0 ? resume_opcode::traced()
+                                         : resume_opcode::handler_of(at);
+  }
+
   // Whether memory is as this file has it: a Python may be built in its own
   // way.
   static bool is_as_expected(PyObject* code) {
@@ -356,7 +314,10 @@ struct FrameDoor {
     State* state = current();
     const Py_ssize_t count = PyTuple_Size(running);
     for (Py_ssize_t index = 0; index < count; ++index) {
-      stops_in(state, reinterpret_cast<Code*>(PyTuple_GetItem(running, index)));
+      auto* code = reinterpret_cast<Code*>(PyTuple_GetItem(running, index));
+      if (stops_in(state, code) && (code->flags & kSuspends) != 0) {
+        frames.waits = true;
+      }
       if (frames.lines_in == nullptr) { // somebody ended it meanwhile
         return;
       }

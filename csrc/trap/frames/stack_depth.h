@@ -4,7 +4,7 @@
 // with us do: a deep recursion must not end the program.
 #pragma once
 
-#include <csrc/trap/tracing_state.h>
+#include <csrc/trap/frames/tracing_state.h>
 
 #include <cstdint>
 

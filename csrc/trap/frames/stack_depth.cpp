@@ -1,5 +1,5 @@
 // See stack_depth.h.
-#include <csrc/trap/stack_depth.h>
+#include <csrc/trap/frames/stack_depth.h>
 
 #include <cstddef>
 

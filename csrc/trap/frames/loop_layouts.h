@@ -25,6 +25,7 @@ struct CodeExtra {
 struct Python310 {
   static constexpr int kTraced = 1;
   static constexpr bool kRecursesWithoutStack = false;
+  static constexpr bool kAsks = false; // resume_opcode.h
 
   struct Code {
     std::byte before[36];
@@ -83,21 +84,26 @@ struct Python310 {
 struct Python311 {
   static constexpr std::uint8_t kTraced = 255; // or'ed into each opcode
   static constexpr bool kRecursesWithoutStack = true;
+  static constexpr bool kAsks = true;
 
   struct Code {
-    std::byte before[48];
+    std::byte before[16];
+    Py_ssize_t count; // of instructions, with what each keeps behind it
+    std::byte objects[24];
     int flags;
-    std::byte names[60];
+    std::int16_t to_warm_up; // calls and loops until it is quick, negative; 0
+    std::byte names[58];
     PyObject* filename;
     std::byte between[56];
     CodeExtra* extra;
+    std::uint8_t instructions[2]; // opcode and argument, of the first one
   };
   struct Frame { // _PyInterpreterFrame
     std::byte before[32];
     Code* code;
     void* object;
     Frame* previous;
-    void* instruction;
+    std::uint8_t* instruction; // that was executed last
     int top;
     bool is_entry;
   };
@@ -142,6 +148,16 @@ struct Python311 {
   static bool is_outermost(State* state) {
     return state->loop->frame == nullptr;
   }
+
+  // Where the frame goes on, if what it executed last keeps nothing behind it;
+  // null where that is in no code.
+  static std::uint8_t* next_instruction(Frame* frame) {
+    std::uint8_t* next = frame->instruction + sizeof(Code::instructions);
+    const auto at = next - frame->code->instructions;
+    const auto size = static_cast<std::ptrdiff_t>(
+        frame->code->count * sizeof(Code::instructions));
+    return at >= 0 && at < size ? next : nullptr;
+  }
 };
 
 static_assert(offsetof(Python310::Code, extra) == 144);
@@ -152,7 +168,11 @@ static_assert(offsetof(Python310::State, tracer) == 80);
 static_assert(offsetof(Python310::State, references) == 160);
 static_assert(offsetof(Python310::State, root) == 264);
 static_assert(offsetof(Python311::Code, extra) == 176);
+static_assert(offsetof(Python311::Code, to_warm_up) == 52);
+static_assert(offsetof(Python311::Code, filename) == 112);
+static_assert(offsetof(Python311::Code, instructions) == 184);
 static_assert(offsetof(Python311::Frame, previous) == 48);
+static_assert(offsetof(Python311::Frame, instruction) == 56);
 static_assert(offsetof(Python311::Frame, is_entry) == 68);
 static_assert(offsetof(Python311::State, tracing) == 44);
 static_assert(offsetof(Python311::State, loop) == 56);

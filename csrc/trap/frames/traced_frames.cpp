@@ -1,10 +1,11 @@
 // See traced_frames.h. All state is guarded by the GIL.
-#include <csrc/trap/traced_frames.h>
+#include <csrc/trap/frames/traced_frames.h>
 
-#include <csrc/trap/frame_door.h>
-#include <csrc/trap/loop_layouts.h>
-#include <csrc/trap/python_api.h>
-#include <csrc/trap/tracing_state.h>
+#include <csrc/trap/frames/frame_api.h>
+#include <csrc/trap/frames/frame_door.h>
+#include <csrc/trap/frames/loop_layouts.h>
+#include <csrc/trap/frames/resume_opcode.h>
+#include <csrc/trap/frames/tracing_state.h>
 
 #include <cstdint>
 #include <cstring>
@@ -32,6 +33,10 @@ Version version() {
 void forget_code() {
   ++frames.known_since;
   frames.passing = kNoneMayPass;
+  frames.waits = false;
+  if (frames.asked) {
+    resume_opcode::forget();
+  }
 }
 
 template <typename Call>
@@ -66,6 +71,8 @@ int begin_traced_frames(
     return -1;
   }
   end_traced_frames();
+  frames.asked = version() == Version::k311 &&
+      resume_opcode::begin(FrameDoor<Python311>::resumes);
   forget_code();
   frames.lines = lines;
   frames.tracers = Py_NewRef(tracers);
@@ -73,7 +80,7 @@ int begin_traced_frames(
   frames.left = Py_NewRef(left);
   frames.adopt = Py_NewRef(adopt);
   frames.lines_in = Py_NewRef(lines_in);
-  return 1;
+  return frames.asked ? 2 : 1;
 }
 
 bool change_traced_frames(Wanted wanted, bool forget, PyObject* running) {
@@ -109,6 +116,10 @@ void end_traced_frames() {
   Py_CLEAR(frames.adopt);
   Py_CLEAR(frames.lines);
   with_door([](auto door) { door.stand(); });
+  if (frames.asked) {
+    frames.asked = false;
+    resume_opcode::end();
+  }
 }
 
 } // namespace pyharness::breakpoints

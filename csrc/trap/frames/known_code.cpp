@@ -1,13 +1,12 @@
 // See known_code.h.
-#include <csrc/trap/known_code.h>
+#include <csrc/trap/frames/known_code.h>
 
-#include <csrc/trap/python_api.h>
-#include <csrc/trap/tracing_state.h>
+#include <csrc/trap/frames/frame_api.h>
+#include <csrc/trap/frames/tracing_state.h>
 
 #include <cstdint>
 
 using pyharness::breakpoints::frames;
-using pyharness::breakpoints::own;
 
 namespace {
 
