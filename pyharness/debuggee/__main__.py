@@ -168,6 +168,7 @@ def run(
     _dress(module)
     sys.modules["__main__"] = module
     KEPT_MODULES.keep()
+    uncaught.watch_threads()
     try:
         if stop:
             from pyharness.debuggee.pydevd.steps import stepping

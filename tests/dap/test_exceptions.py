@@ -60,6 +60,23 @@ def test_uncaught_ones_stop_unless_they_are_of_another_type(dap):
     program.leave()
 
 
+def test_uncaught_ones_stop_in_each_kind_of_thread(dap):
+    program = Debugging(dap.stdio(), "uncaught_in_threads.py").launch(filters=["uncaught"])
+    stood = program.stood()
+    stops = [raised(program, stood)]
+    for _ in range(3):
+        stood = program.run_on(stood)
+        stops.append(raised(program, stood))
+    ways = ["a target", "a method", "a plain thread"]
+    assert stops == [
+        *(("fails", "fails", "ValueError", way) for way in ways),
+        ("<module>", "last", "LookupError", "at last"),
+    ]
+    assert program.run_out(stood) == 1
+    assert "the program's own: ValueError\nthe program's own: ValueError\nend\n" in program.output()
+    program.leave()
+
+
 def test_cxx_exceptions_and_signals(dap):
     program = Debugging(dap.stdio(), PROGRAM)
     program.launch(filters=[("cxxThrow", "runtime_error"), "cxxCatch", ("signals", "SIGUSR1, SIGUSR2")])

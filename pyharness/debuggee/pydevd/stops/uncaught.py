@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import functools
 import sys
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pyharness.debuggee.pydevd.emptied_modules import KEPT_MODULES
 from pyharness.debuggee.pydevd.frames.trace_function import MONITORING, set_trace
+from pyharness.debuggee.pydevd.frames.traced_frames import TRACED_FRAMES
 from pyharness.debuggee.pydevd.stops import seen_error
 from pyharness.debuggee.pydevd.tracing import is_connected
 from pyharness.debuggee.unpatched import threading
+from pyharness.debuggee.watched.imports import after_import
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from types import TracebackType
 
 
@@ -53,6 +56,78 @@ def watch_script() -> None:
         before(kind, error, trace)
 
     sys.excepthook = hook
+    watch_threads()
+
+
+def watch_threads() -> None:
+    """Stop at what ends a thread of Python's, in a process where the main thread's end is watched.
+
+    So no frame has to be traced for that: on Python 3.11 all run at full speed then. ``threading.excepthook`` is the
+    program's to set, so this stands where each thread looks for it.
+    """
+    if not MONITORING:
+        after_import("threading", _watch_objects)
+        after_import("_pydev_bundle.pydev_monkey", _watch_functions)
+        TRACED_FRAMES.leave_uncaught()
+
+
+def _watch_objects(module: Any) -> None:
+    make = getattr(module, "_make_invoke_excepthook", None)
+    if make is None or hasattr(make, "__wrapped__"):  # a module of the program's by that name; or it is told already
+        return
+
+    @functools.wraps(make)
+    def made() -> Callable[[object], None]:
+        invoke: Callable[[object], None] = make()
+
+        def left(thread: object) -> None:
+            _stop_in_thread()
+            invoke(thread)
+
+        return left
+
+    module._make_invoke_excepthook = made
+
+
+def _watch_functions(monkey: Any) -> None:
+    """Watch threads that are no ``Thread``, too: pydevd has each begin with an object of this type."""
+    kind = monkey._NewThreadStartupWithTrace
+    begin = kind.__init__
+    if hasattr(begin, "__wrapped__"):
+        return
+
+    @functools.wraps(begin)
+    def begins(startup: Any, function: Callable[..., object], *arguments: Any) -> None:
+        if not hasattr(getattr(function, "__self__", None), "_bootstrap_inner"):  # a Thread, of whichever module
+            function = _told(function)
+        begin(startup, function, *arguments)
+
+    kind.__init__ = begins
+
+
+def _told(function: Callable[..., object]) -> Callable[..., object]:
+    @functools.wraps(function)
+    def told(*arguments: Any, **named: Any) -> object:
+        try:
+            return function(*arguments, **named)
+        except BaseException as error:
+            _stop_in_thread(error.__traceback__ and error.__traceback__.tb_next)
+            raise
+
+    return told
+
+
+def _stop_in_thread(trace: TracebackType | None = None) -> None:
+    """Stop, unless pydevd has: where this thread's outermost frame is traced, for whatever reason."""
+    error = sys.exc_info()[1]
+    if error is None or not is_connected():
+        return
+    from _pydevd_bundle.pydevd_additional_thread_info import set_additional_thread_info
+
+    info = set_additional_thread_info(threading.current_thread())
+    if not info.suspended_at_unhandled:
+        info.suspended_at_unhandled = True
+        stop_at(error, trace)
 
 
 def pass_exits() -> None:
