@@ -171,7 +171,7 @@ class TracedFrames:
             self._trap.change_traced_frames(
                 self._steps or _SWITCHER in sys.modules or _stops_anywhere(debugger),
                 any(debugger.breakpoints.values()),
-                bool(self._compiles),
+                bool(self._compiles) and not self._asked,
                 outermost,
                 forget,
                 tuple({id(code): code for code in self._codes()}.values()) if forget else (),
