@@ -4,7 +4,7 @@
 // no more.
 #pragma once
 
-#include <Python.h>
+#include <csrc/trap/frames/frame_api.h>
 
 #include <cstddef>
 
@@ -40,10 +40,6 @@ void PyMem_SetAllocator(
 
 // Include/cpython/pystate.h, since 3.4.
 int PyGILState_Check();
-
-// The same, new in 3.11: null before.
-__attribute__((weak)) void PyThreadState_EnterTracing(PyThreadState* thread);
-__attribute__((weak)) void PyThreadState_LeaveTracing(PyThreadState* thread);
 
 // NOLINTEND(readability-identifier-naming)
 }

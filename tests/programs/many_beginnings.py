@@ -126,6 +126,10 @@ def in_thread():
     count["in_thread"] += 1  # @in_thread
 
 
+def profiled():
+    count["profiled"] += 1  # @profiled
+
+
 def handler(error):
     try:
         raise error
@@ -165,6 +169,9 @@ def one_round(waiting):
     thread.start()
     thread.join()
     handler(ValueError())
+    sys.setprofile(lambda *_: None)
+    profiled()
+    sys.setprofile(None)
 
     class Made:
         count["body"] += 1  # @body

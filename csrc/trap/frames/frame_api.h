@@ -8,7 +8,11 @@ extern "C" {
 
 // NOLINTBEGIN(readability-identifier-naming): the names are CPython's.
 
-// Include/cpython/pystate.h, ceval.h and code.h.
+// Include/cpython/pystate.h, new in 3.11: null before.
+__attribute__((weak)) void PyThreadState_EnterTracing(PyThreadState* thread);
+__attribute__((weak)) void PyThreadState_LeaveTracing(PyThreadState* thread);
+
+// The same, and ceval.h and code.h.
 void* PyInterpreterState_Main();
 void* PyInterpreterState_ThreadHead(void* interpreter);
 using _PyFrameEvalFunction =

@@ -246,6 +246,30 @@ struct FrameDoor : RunningFrames<Python> {
     return evaluate_other(state, frame, thrown);
   }
 
+  static bool is_asked_by(const State* state) {
+    return frames.lines_in != nullptr && !own.learns && !leaves(state) &&
+        state->interpreter == PyInterpreterState_Main();
+  }
+
+  // Something can stop in the innermost frame.
+  static void begin_to_stop(State* state) {
+    stand_as_wanted();
+    own.seen = frames.changes;
+    own.begun_before = depth(state);
+    set_traced(state, state->loop, true);
+  }
+
+  // A function of the program's has the loop trace, which comes to `RESUME`
+  // when it has told of the frame; the debugger's was away.
+  static void begins_profiled(State* state, Frame* frame) {
+    if (resume_opcode::handler_of(frame->instruction) != nullptr &&
+        is_asked_by(state) && state->tracing == 0 && is_traced(state) &&
+        stops_in(state, frame->code) && frames.lines_in != nullptr) {
+      begin_to_stop(state);
+      tell_begun(state->tracer);
+    }
+  }
+
   // A frame begins or goes on (resume_opcode.h): while one runs in which
   // something can stop, we stand where frames begin. An exception that is
   // thrown into a generator does not come by, so for those we always do.
@@ -254,12 +278,14 @@ struct FrameDoor : RunningFrames<Python> {
     Frame* frame = state->loop->frame;
     auto* at = Python::next_instruction(frame);
     if (at == nullptr || resume_opcode::handler_of(at) == nullptr) {
+      if (state->profile != nullptr && state->trace == nullptr) {
+        begins_profiled(state, frame);
+      }
       return resume_opcode::resumed();
     }
     Code* code = frame->code;
     auto* object = reinterpret_cast<PyObject*>(code);
-    if (frames.lines_in == nullptr || own.learns || leaves(state) ||
-        state->interpreter != PyInterpreterState_Main()) {
+    if (!is_asked_by(state)) {
       return resume_opcode::handler_of(at);
     }
     const bool stops = stops_in(state, code);
@@ -280,10 +306,7 @@ struct FrameDoor : RunningFrames<Python> {
     }
     if (state->tracing == 0 && state->loop->use_tracing == 0 &&
         is_traced(state)) {
-      stand_as_wanted();
-      own.seen = frames.changes;
-      own.begun_before = depth(state);
-      set_traced(state, state->loop, true);
+      begin_to_stop(state);
     }
     return state->loop->use_tracing != 0 ? resume_opcode::traced()
                                          : resume_opcode::handler_of(at);

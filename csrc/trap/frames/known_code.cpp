@@ -140,6 +140,23 @@ bool pyharness::breakpoints::passes(PyObject* frame, PyObject* file) {
   return stops == 0;
 }
 
+void pyharness::breakpoints::tell_begun(PyObject* self) {
+  if (frames.tracer == nullptr) {
+    return;
+  }
+  constexpr int kCall = 0; // PyTrace_CALL
+  PyObject *type = nullptr, *value = nullptr, *trace = nullptr;
+  PyErr_Fetch(&type, &value, &trace); // a generator may begin with one
+  PyThreadState* thread = PyThreadState_Get();
+  PyThreadState_EnterTracing(thread);
+  auto* frame = reinterpret_cast<PyObject*>(PyEval_GetFrame());
+  if (frames.tracer(self, frame, kCall, Py_None) != 0) {
+    put_off();
+  }
+  PyThreadState_LeaveTracing(thread);
+  PyErr_Restore(type, value, trace);
+}
+
 void pyharness::breakpoints::tell_left(
     PyObject* frame,
     int flags,

@@ -18,6 +18,10 @@ void adopt();
 // Whether nothing can stop at the line at which `frame` stands.
 bool passes(PyObject* frame, PyObject* file);
 
+// Tells the debugger's trace function, which is called with `self`, that the
+// innermost frame has begun. Runs Python.
+void tell_begun(PyObject* self);
+
 // A generator or a coroutine has returned, has raised or waits. It may do each
 // at any line, and debugpy does not tell an exception from waiting.
 void tell_left(PyObject* frame, int flags, bool raises);
