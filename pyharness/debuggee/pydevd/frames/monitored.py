@@ -25,8 +25,10 @@ class Monitored:
     def __init__(self) -> None:
         self._debugger: Any = None
         self._trap: Any = None
+        self._module: Any = None
+        """pydevd's; kept, as all here, for a program that empties ``sys.modules``."""
         self._update: Any = None
-        """pydevd's function that says what it wants to hear."""
+        """Its function that says what it wants to hear."""
         self._parts_of_name: Any = None
         self._start: Any = None
         self._line: Any = None
@@ -47,16 +49,14 @@ class Monitored:
         self._debugger, self._trap = debugger, _trap
         self._parts_of_name = pydevd_file_utils.get_abs_path_real_path_and_base_from_file
         _trap.begin_monitored(self._lines_in, any_thread_stepping, _begins_threads, _watches_lines, _monitoring.DISABLE)
-        self._update = pydevd_sys_monitoring.update_monitor_events
-        pydevd_sys_monitoring.update_monitor_events = self._updated
+        self._module, self._update = pydevd_sys_monitoring, pydevd_sys_monitoring.update_monitor_events
+        self._module.update_monitor_events = self._updated
         self._stand_in_front()
 
     def end(self) -> None:
         """Tell pydevd everything again."""
         if self._debugger is not None:
-            from _pydevd_sys_monitoring import pydevd_sys_monitoring
-
-            pydevd_sys_monitoring.update_monitor_events = self._update
+            self._module.update_monitor_events = self._update
             self._debugger = self._start = self._line = self._unwind = None
             self._trap.end_monitored()
 
@@ -96,7 +96,7 @@ def _begins_threads(file: str) -> bool:
 
 
 def _watches_lines(code: CodeType) -> bool:
-    """Whether pydevd hears of the lines of ``code``; jumps, which it asks for too, are told it by nobody from 3.13 on."""
+    """Whether pydevd hears of the lines of ``code``; of jumps, for which it asks too, it does not from 3.13 on."""
     tool, event = _monitoring.DEBUGGER_ID, _monitoring.events
     events: int = _monitoring.get_local_events(tool, code)
     if events & event.JUMP and sys.version_info >= (3, 13):  # each costs 12 ns
