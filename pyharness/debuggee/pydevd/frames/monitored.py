@@ -26,9 +26,9 @@ class Monitored:
         self._debugger: Any = None
         self._trap: Any = None
         self._module: Any = None
-        """pydevd's; kept, as all here, for a program that empties ``sys.modules``."""
+        """pydevd's module; kept, as all here, for a program that empties ``sys.modules``."""
         self._update: Any = None
-        """Its function that says what it wants to hear."""
+        """pydevd's function that says what it wants to hear."""
         self._parts_of_name: Any = None
         self._start: Any = None
         self._line: Any = None
