@@ -19,7 +19,7 @@ ROUNDS = 18
 
 @pytest.mark.parametrize("python", cases(interpreters()))
 @pytest.mark.parametrize("waiting", [True, False], ids=["of all kinds", "of functions"])
-@pytest.mark.parametrize("when", ["before", "half", "again"])
+@pytest.mark.parametrize("when", ["before", "again"])
 def test_each_way_comes_to_a_place(debugged, waiting, when, python):
     program, seen = debugged(PROGRAM), Counter()
     text = Path(program.script).read_text()
@@ -34,8 +34,6 @@ def test_each_way_comes_to_a_place(debugged, waiting, when, python):
             place()
         it.run_to(program.at("half"))
         seen.clear()
-        if when == "half":
-            place()
         if when == "again":
             for point in place():
                 it.clear_breakpoint(point)
