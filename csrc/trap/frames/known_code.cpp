@@ -1,6 +1,7 @@
 // See known_code.h.
 #include <csrc/trap/frames/known_code.h>
 
+#include <csrc/trap/frames/asking.h>
 #include <csrc/trap/frames/frame_api.h>
 #include <csrc/trap/frames/tracing_state.h>
 
@@ -29,47 +30,6 @@ bool has_lines(PyObject* code, PyObject* lines) {
   return has != 0 || PyErr_Occurred() != nullptr;
 }
 
-// A new reference, or null with an exception: what the program's handler of a
-// signal raised meanwhile, or the interpreter's end.
-PyObject* lines_in(PyObject* file) {
-  PyObject* lines = PyDict_GetItemWithError(frames.lines, file);
-  if (lines != nullptr || PyErr_Occurred() != nullptr) {
-    return Py_XNewRef(lines);
-  }
-  PyObject* known = Py_NewRef(frames.lines); // others may forget it meanwhile
-  lines = PyObject_CallFunctionObjArgs(frames.lines_in, file, nullptr);
-  if (lines != nullptr && PyDict_SetItem(known, file, lines) < 0) {
-    Py_CLEAR(lines);
-  }
-  Py_DECREF(known);
-  return lines;
-}
-
-int raise_later(void* error) {
-  auto* value = static_cast<PyObject*>(error);
-  PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(value)), value);
-  Py_DECREF(value);
-  return -1;
-}
-
-// The program shall have its exception (Ctrl-C) where it runs its own code
-// again. Others are ours: the interpreter may be about to end.
-void put_off() {
-  if (PyErr_ExceptionMatches(PyExc_Exception) != 0) {
-    PyErr_Clear();
-    return;
-  }
-  PyObject *type = nullptr, *value = nullptr, *trace = nullptr;
-  PyErr_Fetch(&type, &value, &trace);
-  PyErr_NormalizeException(&type, &value, &trace);
-  if (value != nullptr && Py_AddPendingCall(raise_later, value) == 0) {
-    value = nullptr;
-  }
-  Py_XDECREF(type);
-  Py_XDECREF(value);
-  Py_XDECREF(trace);
-}
-
 } // namespace
 
 bool pyharness::breakpoints::is_in(
@@ -91,7 +51,8 @@ bool pyharness::breakpoints::learn(PyObject* code, PyObject* file) {
   PyErr_Fetch(&type, &value, &trace); // a generator may begin with one
   own.learns = true;
   bool stops = frames.wanted.outermost && is_in(frames.entries, code, nullptr);
-  PyObject* lines = stops ? nullptr : lines_in(file);
+  PyObject* lines = stops ? nullptr
+                          : said_of(file, frames.lines_in, frames.lines);
   if (lines != nullptr) {
     stops = PySet_Size(lines) != 0 && has_lines(code, lines);
     Py_DECREF(lines);

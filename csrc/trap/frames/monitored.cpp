@@ -1,11 +1,15 @@
 // See monitored.h. All state is guarded by the GIL.
 #include <csrc/trap/frames/monitored.h>
 
+#include <csrc/trap/frames/asking.h>
+
 #include <cstdint>
 
 namespace {
 
 using pyharness::breakpoints::Callbacks;
+using pyharness::breakpoints::put_off;
+using pyharness::breakpoints::said_of;
 
 struct State {
   PyObject* lines_in = nullptr; // null: nobody debugs
@@ -21,34 +25,22 @@ struct State {
 
 constinit State state;
 
-// A new reference: what `ask(file)` said, or says; null with an exception.
-PyObject* said_of(PyObject* file, PyObject* ask, PyObject* known) {
-  PyObject* said = PyDict_GetItemWithError(known, file);
-  if (said != nullptr || PyErr_Occurred() != nullptr) {
-    return Py_XNewRef(said);
-  }
-  Py_INCREF(ask); // others may end or forget it meanwhile
-  Py_INCREF(known);
-  said = PyObject_CallFunctionObjArgs(ask, file, nullptr);
-  if (said != nullptr && PyDict_SetItem(known, file, said) < 0) {
-    Py_CLEAR(said);
-  }
-  Py_DECREF(known);
-  Py_DECREF(ask);
-  return said;
-}
-
 // Whoever fails to find something out leaves it to the debugger.
 bool or_else(int truth, bool otherwise) {
-  if (truth < 0) {
-    PyErr_Clear();
-    return otherwise;
+  if (truth >= 0) {
+    return truth != 0;
   }
-  return truth != 0;
+  if (PyErr_Occurred() != nullptr) {
+    put_off();
+  }
+  return otherwise;
 }
 
 // What `ask()` or `ask(argument)` says, and that where it fails.
 bool says(PyObject* ask, PyObject* argument, bool otherwise) {
+  if (ask == nullptr) { // it was ended meanwhile
+    return otherwise;
+  }
   Py_INCREF(ask);
   PyObject* said = PyObject_CallFunctionObjArgs(ask, argument, nullptr);
   Py_DECREF(ask);

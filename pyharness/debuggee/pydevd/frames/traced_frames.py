@@ -180,8 +180,6 @@ class TracedFrames:
     def _adopt(self) -> None:
         """Trace a thread that C++ has made, such as one of autograd's: pydevd knows those that Python starts.
 
-        Nobody tells of an exception that leaves one of these.
-
         Of these, the main one too, whoever is not traced is so on purpose: pydevd's own, and ours.
         """
         debugger, settrace = self._debugger, self._settrace
@@ -195,9 +193,6 @@ class TracedFrames:
         if outermost is None or outermost.f_code not in _begins_threads():
             foreign_thread.make_known(debugger)
             settrace(debugger.trace_dispatch)
-            self._uncaught_are_told = False
-            if debugger.break_on_uncaught_exceptions:
-                self._change()
 
     def _lines_in(self, file: str) -> frozenset[int]:
         """The lines of breakpoints in the code of a file, by the name that its code objects have."""

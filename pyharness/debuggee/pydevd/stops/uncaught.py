@@ -122,6 +122,7 @@ def _stop_in_thread(trace: TracebackType | None = None) -> None:
     error = sys.exc_info()[1]
     if error is None or not is_connected():
         return
+    KEPT_MODULES.put_back()
     from _pydevd_bundle.pydevd_additional_thread_info import set_additional_thread_info
 
     info = set_additional_thread_info(threading.current_thread())
