@@ -20,6 +20,13 @@ void run(int (*callback)(int), long times) {
   for (int i = 0; i < 2; i++) pthread_create(&threads[i], 0, calls, (void *)times);
   for (int i = 0; i < 2; i++) pthread_join(threads[i], 0);
 }
+void run_here(int (*callback)(int), long times) {
+  called = callback;
+  calls((void *)times);
+}
+int twice(int n) {
+  return 2 * n;
+}
 """
 PROGRAM = """import ctypes, threading
 
@@ -36,12 +43,18 @@ TRACED = [name for name in interpreters() if tuple(map(int, name.partition("-")[
 """Pythons in which threads that C made stop at lines: 3.9 has no door at which its frames could be seen."""
 
 
-@pytest.mark.rotated
-@pytest.mark.parametrize("version", cases(TRACED))
-def test_nothing_is_left_of_them(version, pyharness, tmp_path):
+@pytest.fixture
+def library(tmp_path):
+    """The C code that makes threads, built."""
     (tmp_path / "threads.c").write_text(CODE)
     library = tmp_path / "threads.so"
     subprocess.run(["gcc", "-shared", "-fPIC", "-g", "-o", library, tmp_path / "threads.c", "-lpthread"], check=True)
+    return library
+
+
+@pytest.mark.rotated
+@pytest.mark.parametrize("version", cases(TRACED))
+def test_nothing_is_left_of_them(version, pyharness, library, tmp_path):
     program = tmp_path / "calls.py"
     program.write_text(PROGRAM.format(library=str(library)))
     commands = ["b py:calls.py:5 if n == 5", "c", "c", "delete", "c"]
@@ -67,11 +80,8 @@ ctypes.CDLL({library!r}).run(called, ctypes.c_long(2000))
 
 
 @pytest.mark.rotated_tests(turns=3)
-def test_no_step_out_is_lost_where_another_thread_stops_meanwhile(tmp_path):
+def test_no_step_out_is_lost_where_another_thread_stops_meanwhile(library, tmp_path):
     """debugpy lets every thread go, also one whose stop it has just told: the test saw that every tenth time."""
-    (tmp_path / "threads.c").write_text(f"{CODE}int twice(int n) {{\n  return 2 * n;\n}}\n")
-    library = tmp_path / "threads.so"
-    subprocess.run(["gcc", "-shared", "-fPIC", "-g", "-o", library, tmp_path / "threads.c", "-lpthread"], check=True)
     (tmp_path / "calls.py").write_text(STEPPED.format(library=str(library)))
     with pyharness.debug(tmp_path / "calls.py") as program:
         for _ in range(STEPS):
@@ -79,6 +89,45 @@ def test_no_step_out_is_lost_where_another_thread_stops_meanwhile(tmp_path):
             stop = program.out()
             assert stop is not None
             assert [frame.function for frame in program.stack() if not frame.plumbing] == ["called", "calls"]
+
+
+HELD = """import _thread, ctypes, sys, threading
+
+gate = _thread.allocate_lock()
+gate.acquire()
+
+@ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_int)
+def called(n):
+    n = library.twice(n)
+    return gate.acquire(n == 0) * n
+
+def is_held():
+    return sys._current_frames()[calls.ident].f_code.co_name != "called"
+
+library = ctypes.PyDLL({library!r})
+calls = threading.Thread(target=ctypes.CDLL({library!r}).run_here, args=(called, ctypes.c_long(2)), daemon=True)
+calls.start()
+while calls.is_alive():
+    calls.join(0.01)
+"""
+
+
+@pytest.mark.rotated
+@pytest.mark.parametrize("version", cases(TRACED))
+def test_a_step_out_ends_in_python_where_its_thread_was_held_as_it_returned_before(version, library, tmp_path):
+    """What was said of that return was taken for a word on the next stop of the thread: the step went on into C."""
+    script = tmp_path / "held.py"
+    script.write_text(HELD.format(library=str(library)))
+    with pyharness.debug(script, python=interpreters()[version]) as program:
+        program.run_to("native:twice")
+        program.out()
+        program.run_to(f"py:{script}:18")
+        program.evaluate("gate.release()")
+        while program.evaluate("is_held()") != "True":
+            pass
+        program.run_to("native:twice")
+        program.out()
+        assert [frame.function for frame in program.stack() if not frame.plumbing][:2] == ["called", "calls"]
 
 
 NESTED = """import torch

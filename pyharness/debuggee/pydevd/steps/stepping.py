@@ -17,14 +17,12 @@ from pyharness.debuggee.bounded import BOUNDS
 from pyharness.debuggee.contained import CONTAINMENT
 from pyharness.debuggee.lines.frame_expressions import evaluated
 from pyharness.debuggee.pydevd.frames.trace_function import MONITORING
-from pyharness.debuggee.pydevd.sent import send
 from pyharness.debuggee.pydevd.steps import ended_calls
 from pyharness.debuggee.pydevd.stops import woken
 from pyharness.debuggee.pydevd.values import presentation
 from pyharness.debuggee.unpatched import threading
 from pyharness.model.user_code import is_user_python
 from pyharness.protocol.agent import ArmNextLine, ArmStepIn, AskDebugpy, Disarm, Evaluate, Evaluated
-from pyharness.protocol.pydevd import Returns
 
 if TYPE_CHECKING:
     from types import FrameType
@@ -94,8 +92,6 @@ def watch(debugger: Any) -> None:
             _stepping_info().pydev_state = _RUN
             _step_in()
             return None
-        if event == "return":  # the function that returns may have been called by native code of the user's
-            send(debugger, "", "telemetry", Returns(threading.get_native_id()))
         return original(thread, frame, event, *arguments, **named)
 
     debugger.do_wait_suspend = stands_for

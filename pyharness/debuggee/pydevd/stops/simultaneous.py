@@ -10,7 +10,9 @@ import functools
 from contextlib import contextmanager, nullcontext
 from typing import TYPE_CHECKING, Any
 
+from pyharness.debuggee.pydevd.sent import send
 from pyharness.debuggee.unpatched import threading
+from pyharness.protocol.pydevd import Returns
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -36,6 +38,8 @@ class Stops:
         self._gone_on: set[threading.Thread] = set()
         """Threads whose stops the person has gone on from, until they run."""
         self._waiting: set[threading.Thread] = set()
+        self._returning: dict[threading.Thread, int] = {}
+        """Threads that are held as a function returns → LWP."""
         self._condition = debugger.handle_breakpoint_condition
         self._asked: dict[Any, tuple[CodeType, int]] = {}
         """pydevd's record of a thread → the line whose condition did not hold, while another thread's stop came."""
@@ -77,6 +81,14 @@ class Stops:
             self._told.add(thread)
             return True
 
+    def say_that_it_returns(self, thread: threading.Thread) -> None:
+        """Say so of a thread whose stop is told next, if it does: native code of the user's may have called it.
+
+        A thread that is held silently says nothing: it would be taken for a word on its next stop.
+        """
+        if lwp := self._returning.get(thread):
+            send(self._debugger, "", "telemetry", Returns(lwp))
+
     def suspend(self, thread: threading.Thread, stop_reason: int, *arguments: Any, **options: Any) -> None:
         """Stop a thread; in place of pydevd's ``set_suspend``."""
         from _pydevd_bundle.pydevd_comm_constants import CMD_THREAD_SUSPEND
@@ -101,6 +113,7 @@ class Stops:
     def wait(self, thread: Any, frame: FrameType, event: str, arg: Any, exception_type: Any = None) -> None:
         """Hold a thread until it may go on; in place of pydevd's ``do_wait_suspend``."""
         reason = self._reasons.pop(thread, None)
+        self._returning[thread] = threading.get_native_id() if event == "return" else 0
         if thread in self._waiting:  # after a jump pydevd holds it anew within the same stop
             self._wait(thread, frame, event, arg, exception_type)
             return
@@ -109,6 +122,7 @@ class Stops:
             self._hold(thread, reason, frame, event, arg, exception_type)
         finally:
             self._waiting.discard(thread)
+            self._returning.pop(thread, None)
 
     def _hold(self, thread: Any, reason: int | None, frame: FrameType, event: str, *more: Any) -> None:
         asked = self._asked.pop(thread.additional_info, None)
@@ -176,6 +190,7 @@ def _one_at_a_time(notifications: type, stops: Stops) -> type:
 
         def send_suspend_notification(self, thread_id: str, thread: threading.Thread, stop_reason: int) -> None:
             if stops.is_next(thread):
+                stops.say_that_it_returns(thread)
                 super().send_suspend_notification(thread_id, thread, stop_reason)
 
     return OneAtATime
