@@ -1,6 +1,7 @@
 """The benchmark runner's contract: its JSON, its checks, and subjects timed in turns."""
 
 import json
+import shutil
 import subprocess
 import sys
 
@@ -61,3 +62,13 @@ def test_an_unknown_benchmark_is_answered_with_those_that_are_there():
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 2
     assert "ops" in done.stderr
+
+
+def test_a_clone_that_is_not_built_is_told_so(tmp_path):
+    for package in ("benchmarks", "pyharness"):
+        shutil.copytree(ROOT / package, tmp_path / package, ignore=shutil.ignore_patterns("*.so", "__pycache__"))
+    command = (sys.executable, "-S", "-m", "benchmarks", "stack")
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert done.stderr.startswith("error: This clone is not built")
+    assert done.stderr.endswith("\nRun `make debug-build` first.\n")
