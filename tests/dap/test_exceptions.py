@@ -77,6 +77,19 @@ def test_uncaught_ones_stop_in_each_kind_of_thread(dap):
     program.leave()
 
 
+def test_uncaught_ones_stop_in_a_thread_that_c_made_where_its_function_has_a_breakpoint(dap):
+    program = Debugging(dap.stdio(), "uncaught_in_cxx_threads.py").launch("begin", filters=["uncaught"])
+    stood = program.stood()
+    assert program.at(stood) == "begin"
+    stood = program.run_on(stood)
+    assert raised(program, stood) == ("body", "fails", "ValueError", "a thread of C")
+    stood = program.run_on(stood)  # to the breakpoint, on the next thread
+    stood = program.run_on(stood)
+    assert raised(program, stood) == ("body", "fails", "ValueError", "a thread of C")
+    assert program.run_out(stood) == 0
+    program.leave()
+
+
 def test_cxx_exceptions_and_signals(dap):
     program = Debugging(dap.stdio(), PROGRAM)
     program.launch(filters=[("cxxThrow", "runtime_error"), "cxxCatch", ("signals", "SIGUSR1, SIGUSR2")])
