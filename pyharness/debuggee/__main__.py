@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, NoReturn, cast
 from pyharness.debuggee import apart, collector, inspected
 from pyharness.debuggee.link.ptracer import allow_ptrace
 from pyharness.debuggee.unpatched import socket
+from pyharness.host import bytecode
 from pyharness.host.folders import current_folder
 from pyharness.host.regular_file import MAX_SOURCE
 from pyharness.model.application import main_of
@@ -52,7 +53,7 @@ def main() -> int:
     allow_ptrace(os.getppid())
     stop = False
     if options.channel is not None:
-        with _not_interrupted():
+        with _not_interrupted(), bytecode.kept(__file__):
             stop = _connect(_inherited(options.channel), _inherited(options.debugpy))
     if options.channel is None:  # no controller: whoever has gdb may name lines, now or at any stop
         from pyharness.debuggee.lines import line_stops

@@ -74,9 +74,14 @@ def _found() -> "Callable[[], int | None]":
         import json
 
         apart.make_importable(json.loads(sys.argv.pop(1)))
-    for name in _FIRST.get(program, ()):
-        import_module(f"pyharness.{name}")
-    return import_module(f"pyharness.{PROGRAMS[program]}").main  # type: ignore[no-any-return]
+    if program not in _WITHOUT_THEIRS:
+        return import_module(f"pyharness.{PROGRAMS[program]}").main  # type: ignore[no-any-return]
+    from pyharness.host import bytecode
+
+    with bytecode.kept(__file__):
+        for name in _FIRST[program]:
+            import_module(f"pyharness.{name}")
+        return import_module(f"pyharness.{PROGRAMS[program]}").main  # type: ignore[no-any-return]
 
 
 def _without_us(error: Exception) -> int:

@@ -9,9 +9,6 @@ if sys.warnoptions:  # PYTHONWARNINGS is for the program: where it makes errors 
 
 import gc
 import importlib
-import os
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
 from pathlib import Path
 
 MODULES = (
@@ -36,22 +33,8 @@ if _ROOT not in sys.path:
     sys.path.append(_ROOT)
 
 
-@contextmanager
-def _bytecode_kept() -> Iterator[None]:
-    """Compiling our modules anew takes longer than all else at start: where they cannot lie beside it, keep them."""
-    before = sys.dont_write_bytecode, sys.pycache_prefix
-    if sys.dont_write_bytecode or not os.access(Path(_ROOT) / "pyharness", os.W_OK):
-        state = importlib.import_module("pyharness.host.state")
-        with suppress(state.StateError):
-            sys.dont_write_bytecode, sys.pycache_prefix = False, str(state.state_dir("bytecode"))
-    try:
-        yield
-    finally:
-        sys.dont_write_bytecode, sys.pycache_prefix = before
-
-
 _registered = vars(importlib.import_module("pyharness.ingdb")).setdefault("registered", set())
-with _bytecode_kept():
+with importlib.import_module("pyharness.host.bytecode").kept(f"{_ROOT}/pyharness/ingdb/load.py", anyway=True):
     for _name in MODULES:
         if _name not in _registered:  # a file may be sourced twice
             importlib.import_module(f"pyharness.ingdb.{_name}").register()
