@@ -2,9 +2,9 @@
 // the user's program imports when it likes.
 #include <Python.h>
 
-#include <csrc/trap/frames/bind_monitored.h>
 #include <csrc/trap/frames/traced_frames.h>
 #include <csrc/trap/memory_limit.h>
+#include <csrc/trap/monitoring/bind_monitored.h>
 #include <csrc/trap/trap.h>
 
 namespace {

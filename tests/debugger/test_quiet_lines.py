@@ -52,6 +52,20 @@ def test_it_stands_in_front_of_debugpys_callbacks(debugged, python):
     assert program.output == "start_event\nline_event\n999003 999003\n"
 
 
+@pytest.mark.parametrize("python", cases(name for name in interpreters() if name.startswith("3.12")))
+def test_code_without_a_breakpoint_keeps_its_superinstructions(debugged, python):
+    """CPython 3.12 takes them out of whatever it instruments: where it starts, goes on, and while it runs."""
+    program = debugged("superinstructions.py")
+    bare = [interpreters()[python], str(PROGRAMS / "superinstructions.py")]
+    alone = subprocess.run(bare, capture_output=True, text=True, check=True)
+    with program.start(python=interpreters()[python]) as it:
+        it.set_breakpoint(program.at("place"))
+        assert it.resume().frame.line == program.line("place")
+        assert it.resume() is None
+    assert "starts 0" not in alone.stdout
+    assert program.output == alone.stdout
+
+
 @pytest.mark.parametrize("python", MONITORING)
 @pytest.mark.parametrize("case", sorted(TOLD))
 def test_what_is_told(python, case):

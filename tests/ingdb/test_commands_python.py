@@ -9,8 +9,9 @@ import sys
 import pytest
 
 from kit.gdb import PROGRAM, Gdb, at
+from kit.interpreters import cases, interpreters
 from kit.marks import line_of
-from kit.paths import ROOT
+from kit.paths import PROGRAMS, ROOT
 
 pytestmark = pytest.mark.rotated_tests(turns=6)
 
@@ -166,3 +167,17 @@ def test_a_program_without_the_native_half_still_runs(tmp_path):
     assert done.returncode == 3
     assert "total -3" in done.stdout
     assert "native half not loaded" in done.stderr
+
+
+@pytest.mark.parametrize("python", cases(name for name in interpreters() if name.startswith("3.12")))
+def test_code_without_a_place_keeps_its_superinstructions(tmp_path, python):
+    program = PROGRAMS / "superinstructions.py"
+    alone = subprocess.run([interpreters()[python], str(program)], capture_output=True, text=True, check=True).stdout
+    Gdb(
+        tmp_path,
+        f"ph-break {at('place', program)}",
+        "ph-run",
+        "continue",
+        program=program,
+        environment={"PYTHONPATH": str(ROOT), "PYHARNESS_PYTHON": interpreters()[python]},
+    ).has(f"Breakpoint 1, place () at {program}", *alone.splitlines())

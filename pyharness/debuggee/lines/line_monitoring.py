@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Any
 
-from pyharness.debuggee.unpatched import threading
+from pyharness.debuggee.running_frames import running_frames
 
 if TYPE_CHECKING:
     from types import CodeType, FrameType
@@ -20,7 +20,10 @@ class Monitoring:
     """One monitoring tool: a code object is looked at when it first starts, then watched only if it has a place."""
 
     def __init__(self, stops: LineStops) -> None:
+        from pyharness import _trap
+
         self._stops = stops
+        self._combine = _trap.combine_instructions
         self._events = _monitoring.events
         # The debugger's own id when it is free: a program may run under coverage or a profiler.
         self._tool = next(tool for tool in (_monitoring.DEBUGGER_ID, 3, 4) if _monitoring.get_tool(tool) is None)
@@ -43,28 +46,22 @@ class Monitoring:
             events |= self._events.PY_UNWIND  # cannot be asked for one code object alone
         _monitoring.set_events(self._tool, events)
         _monitoring.restart_events()
-        for frame in self._running():
+        for frame in running_frames():
             self._watch(frame)
-
-    def _running(self) -> list[FrameType]:
-        frames = []
-        current = sys._current_frames()
-        for thread, top in current.items():
-            frame: FrameType | None = sys._getframe(2) if thread == threading.get_ident() else top
-            while frame is not None:
-                frames.append(frame)
-                frame = frame.f_back
-        return frames
+            self._combine(frame.f_code)
 
     def _watch(self, frame: FrameType) -> None:
         if self._stops.wants(frame):
             events = self._events.LINE | (self._events.PY_RETURN if self._stops.steps else 0)
             _monitoring.set_local_events(self._tool, frame.f_code, events)
 
-    def _started(self, _code: CodeType, _offset: int) -> Any:
+    def _started(self, code: CodeType, _offset: int) -> Any:
         self._watch(sys._getframe(1))
         # A step into whatever runs next is one thread's: what another thread starts first must be seen here again.
-        return None if any(step.into for step in self._stops.steps.values()) else _monitoring.DISABLE
+        if any(step.into for step in self._stops.steps.values()):
+            return None
+        self._combine(code)
+        return _monitoring.DISABLE
 
     def _line(self, _code: CodeType, _line: int) -> Any:
         return None if self._stops.line(sys._getframe(1)) else _monitoring.DISABLE

@@ -17,6 +17,7 @@ from pyharness.debuggee.pydevd.frames.monitored import MONITORED
 from pyharness.debuggee.pydevd.frames.trace_function import MONITORING, set_trace
 from pyharness.debuggee.pydevd.frames.traced_frames import TRACED_FRAMES, is_pydevds
 from pyharness.debuggee.pydevd.stops import breakpoint_hook, woken
+from pyharness.debuggee.running_frames import running_frames
 from pyharness.debuggee.unpatched import threading
 
 if TYPE_CHECKING:
@@ -144,7 +145,7 @@ def let_go() -> None:
     pydevd_tracing.restore_sys_set_trace_func()
     threading.settrace(_Known.hook)
     pydevd_tracing.set_trace_to_threads(_vanish, create_dummy_thread=False)
-    for frame in _frames():
+    for frame in running_frames():
         frame.f_trace = _vanish  # a loop that calls nothing comes here too
     set_trace(None)
 
@@ -203,14 +204,6 @@ def _vanish(_frame: FrameType, _event: str, _argument: Any) -> None:
     tracer = sys.gettrace()
     if tracer is _vanish or (not _Known.debuggers and is_pydevds(tracer)):
         set_trace(None)
-
-
-def _frames() -> Iterator[FrameType]:
-    for innermost in sys._current_frames().values():
-        frame: FrameType | None = innermost
-        while frame is not None:
-            yield frame
-            frame = frame.f_back
 
 
 def _has_gevent() -> bool:

@@ -1,7 +1,7 @@
 """What ``sys.monitoring`` tells pydevd, kept to what pydevd needs (Python 3.12 on).
 
 pydevd is called for each call and line of a function that has a breakpoint, and for each exception that leaves a
-function where it shall stop at those that leave a thread. Our C half (``csrc/trap/frames/monitored.h``) stands in
+function where it shall stop at those that leave a thread. Our C half (``csrc/trap/monitoring/monitored.h``) stands in
 front.
 """
 
@@ -10,6 +10,8 @@ from __future__ import annotations
 import sys
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
+
+from pyharness.debuggee.running_frames import running_frames
 
 if TYPE_CHECKING:
     from types import CodeType
@@ -29,6 +31,8 @@ class Monitored:
         """pydevd's module; kept, as all here, for a program that empties ``sys.modules``."""
         self._update: Any = None
         """pydevd's function that says what it wants to hear."""
+        self._restart: Any = None
+        """pydevd's function that asks for all of it anew."""
         self._parts_of_name: Any = None
         self._start: Any = None
         self._line: Any = None
@@ -50,13 +54,14 @@ class Monitored:
         self._parts_of_name = pydevd_file_utils.get_abs_path_real_path_and_base_from_file
         _trap.begin_monitored(self._lines_in, any_thread_stepping, _begins_threads, _watches_lines, _monitoring.DISABLE)
         self._module, self._update = pydevd_sys_monitoring, pydevd_sys_monitoring.update_monitor_events
-        self._module.update_monitor_events = self._updated
+        self._restart = pydevd_sys_monitoring.restart_events
+        self._module.update_monitor_events, self._module.restart_events = self._updated, self._restarted
         self._stand_in_front()
 
     def end(self) -> None:
         """Tell pydevd everything again."""
         if self._debugger is not None:
-            self._module.update_monitor_events = self._update
+            self._module.update_monitor_events, self._module.restart_events = self._update, self._restart
             self._debugger = self._start = self._line = self._unwind = None
             self._trap.end_monitored()
 
@@ -64,6 +69,12 @@ class Monitored:
         """Follow pydevd, which wants something else, or has other breakpoints: before it asks for all events anew."""
         self._update(*arguments, **named)
         self._stand_in_front()
+
+    def _restarted(self) -> None:
+        """Have the functions that run be as quick as those that start from now on: see ``superinstructions.h``."""
+        self._restart()
+        for frame in running_frames():
+            self._trap.combine_instructions(frame.f_code)
 
     def _stand_in_front(self) -> None:
         debugger, tool = self._debugger, _monitoring.DEBUGGER_ID
@@ -73,6 +84,10 @@ class Monitored:
             self._line = _behind(_monitoring.events.LINE, self._trap.line_event, self._line)
             if not debugger.function_breakpoint_name_to_breakpoint:
                 self._start = _behind(_monitoring.events.PY_START, self._trap.start_event, self._start)
+                wanted = _monitoring.get_events(tool) & _monitoring.events.PY_RESUME
+                _monitoring.register_callback(
+                    tool, _monitoring.events.PY_RESUME, self._trap.resume_event if wanted else None
+                )
         if not _stops_further_in(debugger):
             self._unwind = _behind(_monitoring.events.PY_UNWIND, self._trap.unwind_event, self._unwind)
         self._trap.change_monitored(self._start, self._line, self._unwind)

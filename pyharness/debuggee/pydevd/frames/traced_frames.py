@@ -18,6 +18,7 @@ from pyharness.debuggee.pydevd.frames import foreign_thread, waiting
 from pyharness.debuggee.pydevd.frames.followed import after_each
 from pyharness.debuggee.pydevd.frames.trace_function import MONITORING
 from pyharness.debuggee.pydevd.steps import unwound_steps
+from pyharness.debuggee.running_frames import running_frames
 from pyharness.debuggee.thread_registry import REGISTRY
 from pyharness.debuggee.unpatched import threading
 from pyharness.debuggee.watched.imports import after_import
@@ -107,7 +108,7 @@ class TracedFrames:
 
         An exception that is thrown into one of these goes past where our C half is asked.
         """
-        yield from _running()
+        yield from (frame.f_code for frame in running_frames())
         if self._asked:
             yield from waiting.codes()
 
@@ -252,14 +253,6 @@ def _stops_anywhere(debugger: Any) -> bool:
         or debugger.has_plugin_line_breaks
         or debugger.has_plugin_exception_breaks
     )
-
-
-def _running() -> Iterator[CodeType]:
-    for innermost in sys._current_frames().values():
-        frame: FrameType | None = innermost
-        while frame is not None:
-            yield frame.f_code
-            frame = frame.f_back
 
 
 TRACED_FRAMES = TracedFrames()

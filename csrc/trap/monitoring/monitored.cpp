@@ -1,13 +1,15 @@
 // See monitored.h. All state is guarded by the GIL.
-#include <csrc/trap/frames/monitored.h>
+#include <csrc/trap/monitoring/monitored.h>
 
 #include <csrc/trap/frames/asking.h>
+#include <csrc/trap/monitoring/superinstructions.h>
 
 #include <cstdint>
 
 namespace {
 
 using pyharness::breakpoints::Callbacks;
+using pyharness::breakpoints::combine_instructions;
 using pyharness::breakpoints::put_off;
 using pyharness::breakpoints::said_of;
 
@@ -158,9 +160,20 @@ PyObject* pyharness::breakpoints::start_event(PyObject*, PyObject* args) {
       says(state.watches_lines, PyTuple_GetItem(args, 0), false) &&
       !is_stepping() && changes == state.changes) {
     Py_DECREF(result);
-    return Py_NewRef(state.disable);
+    result = Py_NewRef(state.disable);
+  }
+  if (result != nullptr && result == state.disable) {
+    combine_instructions(PyTuple_GetItem(args, 0));
   }
   return result;
+}
+
+PyObject* pyharness::breakpoints::resume_event(PyObject*, PyObject* args) {
+  if (state.disable == nullptr) {
+    Py_RETURN_NONE;
+  }
+  combine_instructions(PyTuple_GetItem(args, 0));
+  return Py_NewRef(state.disable);
 }
 
 PyObject* pyharness::breakpoints::line_event(PyObject*, PyObject* args) {

@@ -1,7 +1,8 @@
 // See bind_monitored.h.
-#include <csrc/trap/frames/bind_monitored.h>
+#include <csrc/trap/monitoring/bind_monitored.h>
 
-#include <csrc/trap/frames/monitored.h>
+#include <csrc/trap/monitoring/monitored.h>
+#include <csrc/trap/monitoring/superinstructions.h>
 
 namespace {
 
@@ -40,6 +41,11 @@ PyObject* end_monitored(PyObject* /*module*/, PyObject* /*unused*/) {
   Py_RETURN_NONE;
 }
 
+PyObject* combine_instructions(PyObject* /*module*/, PyObject* code) {
+  pyharness::breakpoints::combine_instructions(code);
+  Py_RETURN_NONE;
+}
+
 PyMethodDef stepped{
     "stepped_event",
     pyharness::breakpoints::stepped_event,
@@ -69,6 +75,10 @@ PyMethodDef methods[] = {
      pyharness::breakpoints::start_event,
      METH_VARARGS,
      "A callback of sys.monitoring, for PY_START."},
+    {"resume_event",
+     pyharness::breakpoints::resume_event,
+     METH_VARARGS,
+     "A callback of sys.monitoring, for PY_RESUME."},
     {"line_event",
      pyharness::breakpoints::line_event,
      METH_VARARGS,
@@ -82,6 +92,10 @@ PyMethodDef methods[] = {
      METH_O,
      "while_stepping(callback): a callback of sys.monitoring that calls it "
      "while a thread steps."},
+    {"combine_instructions",
+     combine_instructions,
+     METH_O,
+     "combine_instructions(code): see superinstructions.h."},
     {nullptr, nullptr, 0, nullptr},
 };
 

@@ -43,6 +43,8 @@ void end_monitored();
 // Callbacks of sys.monitoring. For PY_START: where the debugger has seen to a
 // function's lines, it is disabled.
 PyObject* start_event(PyObject* module, PyObject* args);
+// For PY_RESUME, of which the debugger wants to hear nothing: it is disabled.
+PyObject* resume_event(PyObject* module, PyObject* args);
 // For LINE: a location without a breakpoint is disabled, while nobody steps.
 PyObject* line_event(PyObject* module, PyObject* args);
 // For PY_UNWIND: of the outermost functions only.
