@@ -7,8 +7,8 @@ Each Python that is on the PATH as ``python3.N`` takes part (with pyenv: ``PYENV
 pyharness's native half has to be built for it. *An empty door* is what the interpreter takes for asking anybody at all
 where frames begin (PEP 523), as a frame-evaluating debugger does: calls on 3.11 take more than our limit with it.
 
-The fastest processes are compared: where one has its bytecode in memory is chance, and takes up to 15 % of a loop that
-does next to nothing.
+The fastest of ten processes are compared: where one has its bytecode in memory is chance, and takes up to 15 % of a
+loop that does next to nothing. Of five none may be lucky.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ BARE, DEBUGPY, OURS, WITH_BREAKPOINT = "bare", "debugpy", "pyharness", "pyharnes
 EDITOR = "pyharness, an editor's breakpoint elsewhere"
 DOOR = "bare, an empty door"
 WITH_DOOR = ("3.10", "3.11")
-RUNS = 5
+RUNS = 10
 LIMIT = 1.1
 Cases = dict[str, float]
 
