@@ -21,6 +21,7 @@ from pyharness.model.errors import UsageError, nearest
 from pyharness.model.frozen import frozen
 from pyharness.model.text.code_functions import function_in
 from pyharness.model.text.code_lines import check_in_file, check_line, executable_line
+from pyharness.model.text.op_name import op_name
 from pyharness.model.text.source_line import is_told
 
 if TYPE_CHECKING:
@@ -247,7 +248,9 @@ def _native_op(kind: str, name: str, word: str, condition: str) -> Where:
     if word == "if":
         raise UsageError("A node runs in C++: its condition is not Python.", f"Write node:{name} when CONDITION.")
     if kind == "op" and "::" not in name:
-        raise UsageError(f"A condition on tensors needs the op's whole name, not {name!r}.", "Write op:aten::mul.")
+        raise UsageError(
+            f"A condition on tensors needs the op's whole name, not {name!r}.", f"Write op:{op_name(name)}."
+        )
     return Where("op" if kind == "op" else "node", name=name, when=condition)
 
 

@@ -20,6 +20,8 @@ FX = PROGRAMS / "fault_graph.py"
         (STANDS, "py:fault_stand.py:3", "There is no file 'fault_stand.py'.", "fault_stands.py"),
         (STANDS, "py:fault_stands.py:999", "after the last line of code", ""),
         (STANDS, "fx:anything", "the program made no torch.fx GraphModule", ""),
+        (STANDS, "op:torch.ops.aten.mul.Tensor", "the program made no torch.fx GraphModule", "is op:aten::mul."),
+        (FX, "op:aten.gelu", "No graph of the program has op:aten.gelu.", "is op:aten::gelu."),
         (PROGRAMS / "plain_lines.py", "native:held", "No loaded native code has native:held.", "-g"),
         (PROGRAMS / "fault_standz.py", "native:held", "There is no script", "fault_stands.py"),
     ],

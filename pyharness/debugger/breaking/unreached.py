@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from pyharness.model.errors import HarnessError, UsageError, nearest
 from pyharness.model.places import names, statements
+from pyharness.model.text.op_name import op_name
 from pyharness.protocol.channel import Ended
 
 if TYPE_CHECKING:
@@ -115,7 +116,7 @@ class Unreached:
         remedy = (
             nearest(where.name, known) or f"Its graphs have, for example: {', '.join(list(dict.fromkeys(known))[:6])}"
         )
-        return UsageError(f"No graph of the program has {where}.", remedy)
+        return UsageError(f"No graph of the program has {where}.", f"{remedy}{_op_itself(where)}")
 
     def _has(self, name: str) -> bool:
         return any(statements(source_map, "fx", name) for source_map in self._maps.values())
@@ -153,8 +154,16 @@ class Unreached:
         return HarnessError(f"The program ended without reaching {each}.", remedy)
 
 
+def _op_itself(where: Where) -> str:
+    """The place that may be meant by the name of an op as Python spells it."""
+    named = where.kind == "op" and not where.condition and "::" not in where.name
+    return f" The op itself, whoever calls it, is op:{op_name(where.name)}." if named else ""
+
+
 def _elsewhere(where: Where) -> str:
     """What else may be meant by a place in a graph, where there is none."""
+    if op := _op_itself(where):
+        return f"{_TRACE}{op}"
     function = where.name.rpartition(".")[2]
     in_python = f", and py:FILE:{function} in Python" if "::" not in function else ""
     return f"{_TRACE} A function is native:{function} in C++{in_python}."
