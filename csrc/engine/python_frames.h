@@ -1,15 +1,21 @@
 // The frames of the Python code that runs on the calling thread, read without
 // the GIL: a thread's own frames change only when it runs Python itself.
 //
-// Layouts: Include/internal/pycore_frame.h of CPython 3.11 to 3.13,
+// Layouts: Include/internal/pycore_interpframe_structs.h of CPython 3.14 and
+// 3.15, Include/internal/pycore_frame.h of 3.11 to 3.13,
 // Include/cpython/frameobject.h of 3.10.
 #pragma once
 
 #include <Python.h>
 
 #define PYHARNESS_PYTHON_FRAMES 1
-#if PY_VERSION_HEX >= 0x030E0000
-#undef PYHARNESS_PYTHON_FRAMES // 3.14 tags its references
+#if PY_VERSION_HEX >= 0x03100000
+#undef PYHARNESS_PYTHON_FRAMES // not known
+#elif PY_VERSION_HEX >= 0x030E0000
+#define Py_BUILD_CORE
+#include <internal/pycore_frame.h>
+#include <internal/pycore_interpframe_structs.h>
+#undef Py_BUILD_CORE
 #elif PY_VERSION_HEX >= 0x030B0000
 #define Py_BUILD_CORE
 #include <internal/pycore_frame.h>
@@ -69,24 +75,43 @@ inline PythonPosition python_position() {
 #endif
 }
 
+// _PyCode_CODE, which 3.14 keeps to itself.
+inline _Py_CODEUNIT* instructions_of(PyCodeObject* code) {
+  return reinterpret_cast<_Py_CODEUNIT*>(code->co_code_adaptive);
+}
+
+#if PY_VERSION_HEX >= 0x030E0000
+// Two low bits of a reference say who counts it.
+inline PyObject* object_of(_PyStackRef reference) {
+  constexpr std::uintptr_t kTags = 3;
+  return reinterpret_cast<PyObject*>(reference.bits & ~kTags);
+}
+#else
+inline PyObject* object_of(PyObject* reference) {
+  return reference;
+}
+#endif
+
 inline PythonFrame described(_PyInterpreterFrame* frame) {
 #if PY_VERSION_HEX >= 0x030D0000
-  auto* code = reinterpret_cast<PyCodeObject*>(frame->f_executable);
+  auto* code = reinterpret_cast<PyCodeObject*>(object_of(frame->f_executable));
   const auto* at = frame->instr_ptr;
 #else
   auto* code = frame->f_code;
   const auto* at = frame->prev_instr;
 #endif
-  const auto units = at - _PyCode_CODE(code);
+  const auto units = at - instructions_of(code);
   return {
       code,
       static_cast<std::int32_t>(units * sizeof(_Py_CODEUNIT)),
-      frame->localsplus[0]};
+      object_of(frame->localsplus[0])};
 }
 
 // Whether it stands for a piece of C that calls Python, not for code.
 inline bool is_shim([[maybe_unused]] const _PyInterpreterFrame* frame) {
-#if PY_VERSION_HEX >= 0x030C0000
+#if PY_VERSION_HEX >= 0x030E0000
+  return frame->owner >= FRAME_OWNED_BY_INTERPRETER;
+#elif PY_VERSION_HEX >= 0x030C0000
   return frame->owner == FRAME_OWNED_BY_CSTACK;
 #else
   return false;

@@ -110,7 +110,7 @@ std::int64_t read_number(const std::uint8_t*& at) {
 
 // Where an error of this instruction goes; -1 for out of the function.
 std::int64_t handler_of(PyCodeObject* code, const _Py_CODEUNIT* instruction) {
-  const auto index = instruction - _PyCode_CODE(code);
+  const auto index = instruction - instructions_of(code);
   const auto* at = reinterpret_cast<const std::uint8_t*>(
       PyBytes_AS_STRING(code->co_exceptiontable));
   const auto* end = at + PyBytes_GET_SIZE(code->co_exceptiontable);

@@ -74,7 +74,7 @@ def kinds_of(bits: int) -> tuple[ValueKind, ...]:
 
 
 def _calls_here(thread: int) -> tuple[Call, ...]:
-    """The calls of this thread, where the native half cannot read frames (Python 3.14 and newer)."""
+    """The calls of this thread, where the native half cannot read frames (a newer Python than it knows)."""
     if thread != threading.get_native_id():
         return ()
     return tuple(call for call in calls_from(sys._getframe()) if _OURS not in call.file)  # noqa: SLF001
