@@ -14,8 +14,8 @@ import gdb
 
 from pyharness.ingdb import own_thread
 from pyharness.ingdb.calls import agent
-from pyharness.ingdb.functions import native_names
 from pyharness.ingdb.functions.known_functions import is_own
+from pyharness.ingdb.stack.interpreter_loop import runs_python
 from pyharness.ingdb.stops import every_function
 from pyharness.model.errors import HarnessError
 from pyharness.protocol.agent import ArmNextLine
@@ -68,7 +68,7 @@ def _caller(frame: gdb.Frame) -> gdb.Frame | None:
     """The user's native frame that called ``frame``, ``None`` where it was Python."""
     pc, older = frame.pc(), frame.older()
     for _ in range(_MAX_FRAMES):
-        if older is None or native_names.name_of(older)[0].startswith("_PyEval_EvalFrame"):
+        if older is None or runs_python(older):
             return None
         if older.pc() != pc and is_own(older):  # what is inlined here has the same pc
             return older

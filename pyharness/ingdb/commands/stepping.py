@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 import gdb
 
 from pyharness.ingdb.calls import agent
-from pyharness.ingdb.functions import native_names
 from pyharness.ingdb.functions.kernel_build import is_rest_of_kernel
 from pyharness.ingdb.functions.known_functions import is_own, known_functions
 from pyharness.ingdb.functions.trap_line import PythonLine, current_line
@@ -16,6 +15,7 @@ from pyharness.ingdb.process import libraries
 from pyharness.ingdb.prompt import stops, trap
 from pyharness.ingdb.prompt.registry import command
 from pyharness.ingdb.stack.backtrace import frames_in_order, handle_of
+from pyharness.ingdb.stack.interpreter_loop import runs_python
 from pyharness.ingdb.stops import every_function
 from pyharness.model.errors import HarnessError, UsageError, nearest
 from pyharness.protocol.agent import ArmStep, CancelStep
@@ -185,7 +185,7 @@ def _leave_native(frame: gdb.Frame | None, left: gdb.Frame, *, to_python: bool =
         if is_own(frame) and not to_python and not is_rest_of_kernel(frame, left):
             _return_to(frame)
             return
-        if native_names.name_of(frame)[0].startswith("_PyEval_EvalFrame"):
+        if runs_python(frame):
             if not agent.read_symbols():
                 raise HarnessError(
                     "Python called this, and gdb cannot stop at its lines.",

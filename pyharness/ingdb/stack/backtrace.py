@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
     from pyharness.model.frames import AutogradNode, Frame
     from pyharness.reading.process.mapped_files import Library
-    from pyharness.reading.python.frames import PythonFrame
+    from pyharness.reading.python.frames import Loop, PythonFrame
     from pyharness.reading.python.layout import Layout
     from pyharness.reading.python.threads import PythonThread
 
@@ -115,8 +115,13 @@ def frames_in_order(
     with _same_selection():
         thread.switch()
         native = list(_native_frames(min(limit, _MAX_NATIVE))) if handles else _unwound(thread, min(limit, _MAX_NATIVE))
-        loops = [loop for one in _python_threads(python, thread) for loop in one.loops]
+        loops = loops_of(thread)
     return in_order(native, loops)[:limit], python
+
+
+def loops_of(thread: gdb.InferiorThread) -> list[Loop]:
+    """The runs of the interpreter's loop on the selected thread, innermost first."""
+    return [loop for one in _python_threads(_python()[0], thread) for loop in one.loops]
 
 
 def level_with(thread: gdb.InferiorThread, address: int) -> int:
@@ -141,7 +146,7 @@ def handle_of(frame: NativeFrame) -> gdb.Frame:
     """gdb's own frame for one of the selected thread's."""
     found: gdb.Frame | None = frame.handle or gdb.newest_frame()
     while found is not None and frame.handle is None:
-        if (found.pc(), _stack_pointer(found), native_names.name_of(found)[0]) == (frame.pc, frame.sp, frame.function):
+        if (found.pc(), stack_pointer(found), native_names.name_of(found)[0]) == (frame.pc, frame.sp, frame.function):
             return found
         found = found.older()
     if found is None:
@@ -305,7 +310,7 @@ def _read_threads(python: Python, thread: gdb.InferiorThread) -> list[PythonThre
         pthread = int(frame.read_register("fs_base"))
     except (gdb.error, ValueError):
         pthread = 0
-    known = KernelThread(thread.ptid[1], pthread, _stack_pointer(frame) or 0)
+    known = KernelThread(thread.ptid[1], pthread, stack_pointer(frame) or 0)
     for _ in range(_READS if gdb.parameter("non-stop") else 1):
         # Others run, and come and go from the list: it is read at once, of memory as it is now.
         now = Python(Memory(read), python.layout, python.runtime)
@@ -318,7 +323,7 @@ def _native_frames(limit: int) -> Iterator[NativeFrame]:
     """The selected thread's frames as gdb unwinds them; ends where gdb cannot go on."""
     frame: gdb.Frame | None
     frame, file, line = innermost()
-    pointer, exact = _stack_pointer(frame), True
+    pointer, exact = stack_pointer(frame), True
     for level in range(limit):
         if frame is None or (frame.pc() == 0 and not exact):  # the oldest frame's caller
             return
@@ -327,7 +332,7 @@ def _native_frames(limit: int) -> Iterator[NativeFrame]:
             older = frame.older()
         except gdb.error:
             older = None
-        above = _stack_pointer(older)
+        above = stack_pointer(older)
         described = _described(frame, pointer or 0, above if above and pointer and above >= pointer else None)
         yield described if level else changed(described, file=file, line=line)
         frame, pointer = older, above
@@ -336,7 +341,7 @@ def _native_frames(limit: int) -> Iterator[NativeFrame]:
 def _unwound(thread: gdb.InferiorThread, limit: int) -> list[NativeFrame]:
     """The selected thread's native frames, read once a stop; those that are as at the last one have no handle."""
     newest = gdb.newest_frame()
-    key, place = (*thread.ptid, limit), (newest.pc(), _stack_pointer(newest))
+    key, place = (*thread.ptid, limit), (newest.pc(), stack_pointer(newest))
     known = _unwound_frames.get(key)
     if known is None or known[0] != place or not _are_valid(known[1]):
         known = _unwound_frames[key] = place, _tails.complete(key, _native_frames(limit))
@@ -364,7 +369,8 @@ _KEPT = ("rbx", "rbp", "r12", "r13", "r14", "r15")
 _tails = StackTails(_kept_registers, read, frame_runs_node)
 
 
-def _stack_pointer(frame: gdb.Frame | None) -> int | None:
+def stack_pointer(frame: gdb.Frame | None) -> int | None:
+    """Where the part of the stack of a frame begins; ``None`` where gdb lost it, and without a frame."""
     try:
         return int(frame.read_register("rsp")) & (1 << 64) - 1 if frame else None
     except (gdb.error, ValueError):

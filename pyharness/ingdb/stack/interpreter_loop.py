@@ -1,0 +1,32 @@
+"""The native frames that run functions of Python."""
+
+from __future__ import annotations
+
+import gdb
+
+from pyharness.ingdb.functions.native_names import UNKNOWN, name_of
+from pyharness.ingdb.stack.backtrace import loops_of, stack_pointer
+
+_EVALUATES = "_PyEval_EvalFrame"
+_OF_ONE_INSTRUCTION = "_TAIL_CALL_"
+
+
+def runs_python(frame: gdb.Frame) -> bool:
+    """Whether a frame of the selected thread is a run of the interpreter's loop.
+
+    That function has no name where it seldom runs, is elsewhere for that, and the file lacks symbols (Debian's Python
+    3.14). It has others where each instruction is a function of its own.
+    """
+    name = name_of(frame)[0]
+    if name.startswith(_EVALUATES):
+        return True
+    return (name == UNKNOWN or name.startswith(_OF_ONE_INSTRUCTION)) and holds_loop(frame)
+
+
+def holds_loop(frame: gdb.Frame) -> bool:
+    """Whether what the interpreter notes on the stack for a run of its loop is in a frame of the selected thread."""
+    pointer, above = stack_pointer(frame), stack_pointer(frame.older())
+    if pointer is None or above is None:
+        return False
+    markers = (loop.marker for loop in loops_of(gdb.selected_thread()))
+    return any(marker is not None and pointer <= marker < above for marker in markers)
