@@ -137,7 +137,10 @@ MEASURED = {
     **{version: replace(_OLD, torch=version, python_tensor=8) for version in ("2.8", "2.9")},
     **{version: replace(_OLD, torch=version) for version in ("2.10", "2.11", "2.12")},
     "2.13": _NEWEST,
-    **{version: replace(_NEWEST, torch=version, undefined_dtype=47) for version in ("2.14", "2.15")},
+    **{
+        version: replace(_NEWEST, torch=version, undefined_dtype=47, python_saved=192, python_node=280)
+        for version in ("2.14", "2.15")
+    },
 }
 
 
