@@ -9,7 +9,7 @@ _OURS = {"torch", "operator", "math", "F", "functional", "nn", "Tensor"}
 
 
 def op_name(spelled: str) -> str:
-    """``aten::relu`` for ``relu``, ``torch.relu``, ``aten.relu`` and ``torch.ops.aten.relu.default``: a likely guess."""
+    """A guess: ``aten::relu`` for ``relu``, ``torch.relu``, ``aten.relu`` and ``torch.ops.aten.relu.default``."""
     if "::" in spelled:
         return spelled
     namespace, _, rest = re.sub(r"^(torch\.)?_?ops\.", "", spelled).partition(".")
