@@ -23,8 +23,7 @@ from pyharness.ingdb.opening import attach
 from pyharness.ingdb.printers import known
 from pyharness.ingdb.printers import values as tensor_values
 from pyharness.ingdb.process import libraries
-from pyharness.ingdb.stack import backtrace, shared_work, unwritten
-from pyharness.ingdb.stack.interpreter_loop import runs_python
+from pyharness.ingdb.stack import backtrace, interpreter_loop, shared_work, unwritten
 from pyharness.ingdb.stops import every_function, handlers, inlined_way
 from pyharness.ingdb.tensors.format import one_line
 from pyharness.ingdb.variables.native_expression import text_of
@@ -306,7 +305,7 @@ def _caller() -> mi.Caller:
             return mi.Caller("native", finishable + 1, native_names.name_of(here)[0] if alone else "")
         if frame.type() != gdb.INLINE_FRAME:
             finishable = level
-        if runs_python(frame):
+        if interpreter_loop.runs_python(frame):
             return mi.Caller("python")
         frame = frame.older()
     return mi.Caller("none")

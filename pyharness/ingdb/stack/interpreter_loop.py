@@ -8,19 +8,17 @@ from pyharness.ingdb.functions.native_names import UNKNOWN, name_of
 from pyharness.ingdb.stack.backtrace import loops_of, stack_pointer
 
 _EVALUATES = "_PyEval_EvalFrame"
-_OF_ONE_INSTRUCTION = "_TAIL_CALL_"
 
 
 def runs_python(frame: gdb.Frame) -> bool:
     """Whether a frame of the selected thread is a run of the interpreter's loop.
 
-    That function has no name where it seldom runs, is elsewhere for that, and the file lacks symbols (Debian's Python
-    3.14). It has others where each instruction is a function of its own.
+    In an interpreter without symbols such a frame may have no name, as in Debian's Python 3.14.
     """
     name = name_of(frame)[0]
     if name.startswith(_EVALUATES):
         return True
-    return (name == UNKNOWN or name.startswith(_OF_ONE_INSTRUCTION)) and holds_loop(frame)
+    return name == UNKNOWN and holds_loop(frame)
 
 
 def holds_loop(frame: gdb.Frame) -> bool:
