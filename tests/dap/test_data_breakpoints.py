@@ -1,5 +1,7 @@
 """Data breakpoints through a client: elements of tensors and C++ values, with conditions and hit conditions."""
 
+import os
+
 import pytest
 from debugging import EXTENSION, Debugging
 
@@ -61,6 +63,26 @@ def test_what_the_debugger_writes_is_no_stop(tensors):
     watch(program)
     program.client.request("continue", threadId=body["threadId"])
     assert program.at(program.stood()) == "joined"
+
+
+@pytest.fixture
+def one_processor():
+    """All that this thread starts meanwhile shares one processor: whoever sends is overtaken by whom it wakes."""
+    before = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, {min(before)})
+    yield
+    os.sched_setaffinity(0, before)
+
+
+@pytest.mark.usefixtures("one_processor")
+def test_a_stop_in_an_expression_may_come_before_its_request_is_sent(dap):
+    program = Debugging(dap.stdio(), "watched_in_threads.py").launch("made")
+    stood = program.stood()
+    data = info(program, "x[1, 0]", frameId=stood.frame)["dataId"]
+    watch(program, {"dataId": data, "accessType": "write"})
+    for value in range(20):
+        program.evaluate(f"x.__setitem__((1, 0), {value}.5)", stood.frame)
+    program.leave()
 
 
 def test_who_writes_it_is_told(tensors):

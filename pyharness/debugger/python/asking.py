@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pyharness.debugger.interrupts import passed_to, postponed
+from pyharness.debugger.python.dap_client import Pending
 from pyharness.model.errors import HarnessError
 from pyharness.model.evaluation import EVAL_TIMEOUT
 
@@ -12,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from pyharness.dapwire.message import Message
-    from pyharness.debugger.python.dap_client import DapClient, Pending
+    from pyharness.debugger.python.dap_client import DapClient
 
 GRACE = 2.0
 """Seconds that the program has, beyond the time limit, to say that it has ended an expression."""
@@ -56,8 +57,11 @@ class Asking:
         self._prints.clear()
         self._what = repr(arguments["expression"]) if "expression" in arguments else f"The debugger's {command!r}"
         with passed_to(self.interrupt):
+            link = self._link()
             with postponed():  # what is to be interrupted must be on its way
-                pending = self._running = self._link().post(command, arguments)
+                # Noted first: the program may stop in the expression before this thread gets to run again.
+                pending = self._running = Pending()
+                link.post(command, arguments, pending)
             answered = self._is_answered(pending, self.seconds + GRACE)
         if not answered or pending.crash:
             self._refuse(pending)

@@ -72,9 +72,12 @@ class DapClient:
         """Whether debugpy still answers."""
         return not self._ended.is_set()
 
-    def post(self, command: str, arguments: Message | None = None) -> Pending:
-        """Send a request and do not wait: what resumes a thread is answered only when the GIL can be had."""
-        pending = Pending()
+    def post(self, command: str, arguments: Message | None = None, pending: Pending | None = None) -> Pending:
+        """Send a request and do not wait: what resumes a thread is answered only when the GIL can be had.
+
+        A caller that needs to know its ``pending`` as soon as the program may act on the request brings it along.
+        """
+        pending = pending or Pending()
         with self._lock:
             self._sequence += 1
             message = request(self._sequence, command, arguments)
