@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
 from pyharness.model.glue import glue_family, is_written_by_swig
 from pyharness.model.user_code import is_user_binary, is_user_source
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 DEBUGGER = "the debugger"
 SIGNAL_HANDLER = "<signal handler called>"
@@ -56,12 +60,12 @@ _SOURCES = (  # a closure's name is without its namespace
 _STEM = re.compile(r"[^.-]*")
 _BY_NAME = [(re.compile(pattern), family) for pattern, family in _NAMES]
 
+_DEBUGGERS = r"/(debugpy|pydevd[^/]*|_pydevd_[^/]*)/|/pyharness/(debuggee|native|pytest_plugin)/"
+_OURS = re.compile(rf"{_DEBUGGERS}|/pyharness/(fx|host|model|protocol)/")
+_CALLED_BY_ALL = re.compile(r"/lib(64)?/python3\.\d+/(?!(site|dist)-packages/)|^<|/pyharness/debuggee/watched/")
+"""Files of the standard library, what has none, and what stands around functions of the program's."""
 _PYTHON = (
-    (
-        re.compile(r"/(debugpy|pydevd[^/]*|_pydevd_[^/]*)/|/pyharness/(debuggee|native|pytest_plugin)/"),
-        re.compile(""),
-        DEBUGGER,
-    ),
+    (re.compile(_DEBUGGERS), re.compile(""), DEBUGGER),
     (re.compile(r"^<frozen (importlib|zipimport)|/importlib/"), re.compile(""), "import"),
     (re.compile(r"^<frozen runpy>|/runpy\.py$"), re.compile(""), "runpy"),
     (re.compile(r"-packages/(_?pytest|pluggy|xdist|execnet)/"), re.compile(""), "pytest"),
@@ -113,6 +117,12 @@ def python_family(function: str, file: str | None) -> str:
         if path.search(file or "") and name.search(function):
             return family
     return ""
+
+
+def calls_for_debugger(files: Iterable[str | None]) -> bool:
+    """Whether Python frames, innermost first, run code of the debugger's, or of the standard library called by it."""
+    first = next((file for file in files if file and not _CALLED_BY_ALL.search(file)), "")
+    return bool(_OURS.search(first))
 
 
 def qualified_name(function: str) -> str:

@@ -33,7 +33,7 @@ _LIBRARY_SOURCE = re.compile(
 )
 _LIBRARY_BINARY = re.compile(
     r"""(^(/usr)?/lib(32|64)?/ | /torch/lib/ | /torch/_C\b | /lib-dynload/ | /libpython3 | ^\[ | /numpy(\.libs)?/
-       | /debugpy/ | /\.nv/ | ^/usr/local/cuda | /(site|dist)-packages/(nvidia|triton)/ | /libnccl\.so
+       | /debugpy/ | /\.nv/ | ^/usr/local/cuda | /(site|dist)-packages/(nvidia|triton|cuda)/ | /libnccl\.so
        | /_cffi_backend\. | /greenlet/_greenlet\. | /markupsafe/_speedups\.
        | /bin/python[\d.]*[dmt]*$ | /pyharness/_(trap|guard|engine)\. )""",
     re.VERBOSE,

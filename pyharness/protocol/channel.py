@@ -126,7 +126,7 @@ class Library(Message[Go], name="library"):
 
 @frozen
 class AddedLibrary(Message[Go], name="added-library"):
-    """The first library that is neither the user's nor Python's own was loaded, such as torch's: it can crash."""
+    """A library that is neither the user's nor Python's own was loaded, such as torch's: it can crash."""
 
     path: str
 

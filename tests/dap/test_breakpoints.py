@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from debugging import EXTENSION, Debugging
@@ -228,3 +229,32 @@ def test_a_condition_is_ours_to_test_from_the_first_hit_on(dap, tmp_path):
             assert "Error" not in program.output("important")
         finally:
             process.kill()
+
+
+NAMESAKE = """import os
+import torch
+
+
+def read():
+    return 1  # @read
+
+
+ends = os.pipe()
+os.write(ends[1], b"x")
+os.read(ends[0], 1)
+read()
+"""
+
+
+@pytest.mark.parametrize(("name", "file"), [("read", "namesake.py"), ("native:read", "")])
+def test_a_bare_name_means_functions_of_yours_and_native_one_of_others_in_full(dap, tmp_path, name, file):
+    script = tmp_path / "namesake.py"
+    script.write_text(NAMESAKE)
+    program = begun(dap, str(script))
+    functions(program, {"name": name})
+    program.client.request("configurationDone")
+    stood = program.stood()
+    assert (stood.function, Path(stood.file).name) == ("read", file)
+    program.client.request("setFunctionBreakpoints", breakpoints=[])
+    assert program.run_out(stood) == 0
+    program.leave()

@@ -212,13 +212,3 @@ def test_out_of_inlined_functions_ends_in_the_caller_of_each(tmp_path, monkeypat
         stopped.run_to("native:touch")
         left = [stopped.out().frame.function for _ in range(4)]
     assert left == ["leaf", "middle", "outermost", "<module>"]
-
-
-def test_a_function_of_a_library_of_others_is_named_with_its_library(tmp_path):
-    script = tmp_path / "torchs.py"
-    script.write_text("import torch\ntorch.ones(2).relu()\n")
-    with pyharness.debug(str(script), crashes=True) as program, pytest.raises(HarnessError) as told:
-        program.run_to("native:at::native::relu")
-    assert told.value.message == "No loaded native code has native:at::native::relu."
-    assert "libtorch_cpu.so has it" in told.value.remedy
-    assert "--include '*/libtorch_cpu.so'" in told.value.remedy

@@ -2,7 +2,8 @@
 
 import pytest
 
-from pyharness.reading.functions.function_name import bare_name, matches, without_template_arguments
+from pyharness.reading.functions.function_name import bare_name, matches, matches_in_full, without_template_arguments
+from pyharness.reading.functions.symbol_names import demangled, symbols_in_full
 
 STRING = "std::__cxx11::basic_string<char, std::char_traits<char>, std::allocator<char> >"
 
@@ -55,10 +56,39 @@ def test_bare_name(demangled, bare):
         ("at::add<int>(int)", "add<int>", True),
         ("at::add<int>(int)", "add<long>", False),
         ("ns::(anonymous namespace)::f(int)", "f", True),
+        ("ns::(anonymous namespace)::f(int)", "ns::f", True),
     ],
 )
 def test_matches(demangled, wanted, meant):
     assert matches(demangled, wanted) is meant
+
+
+@pytest.mark.parametrize(
+    ("symbol", "wanted", "meant"),
+    [
+        ("malloc", "malloc", True),
+        ("_Z3addi", "add", True),
+        ("_ZL3addi", "add", True),
+        ("_ZN12_GLOBAL__N_13addEi", "add", True),
+        ("_ZN2at3addEi", "add", False),
+        ("_ZN2at3addEi", "at::add", True),
+        ("_ZN2at3addEi", "::at::add(int)", True),
+        ("_ZN2at3addEi", "at::add(long)", False),
+        ("_ZN2atL3addEi", "at::add", True),
+        ("_ZN2at12_GLOBAL__N_13addEi", "at::add", True),
+        ("_ZN2at6native3addEi", "at::add", False),
+        ("_ZN2at6native3addEi", "native::add", False),
+        ("_ZNK2at3VecIfE3addERKi", "at::Vec::add", True),
+        ("_ZNK2at3VecIfE3addERKi", "at::Vec<float>::add", True),
+        ("_ZN2at3addIfEEvT_", "at::add", True),
+        ("_ZNSt6thread4joinEv", "std::thread::join", True),
+    ],
+)
+def test_symbols_of_functions_that_are_named_in_full(symbol, wanted, meant):
+    symbol = symbol.encode()
+    plain = symbol == wanted.encode()
+    found = plain or bool(symbols_in_full(wanted).match(symbol))
+    assert (found and matches_in_full(demangled(symbol), wanted)) is meant
 
 
 def test_template_arguments_are_taken_away():

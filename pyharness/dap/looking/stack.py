@@ -73,12 +73,21 @@ def _rows(session: Session, stack: list[StackFrame]) -> list[_Row]:
         frames = list(run)
         if rows and thread != rows[-1].frames[0].thread:
             rows.append(_Row(frames[:1], f"[works for {session.require_program().thread_label(thread)}]"))
-        if plumbing and not whole:
+        if plumbing and not rows and _was_asked_for(session, thread):
+            rows.append(_Row([frames.pop(0)]))
+        if plumbing and not whole and frames:
             count = f"{len(frames)} frames" if len(frames) > 1 else frames[0].frame.function
             rows.append(_Row(frames, f"[{count} of the interpreter and torch]"))
         else:
             rows += [_Row([shown]) for shown in frames]
     return rows
+
+
+def _was_asked_for(session: Session, thread: int) -> bool:
+    """Whether a thread stands at a native function that the client has named: it may be one of Python's or libc's."""
+    focus = session.require_program().machine.focus
+    point = focus.breakpoint if focus and focus.thread == thread else None
+    return point is not None and point.where.kind == "native"
 
 
 def _to_dap(session: Session, row: _Row) -> Message:

@@ -34,7 +34,7 @@ def install(
     """Call ``notify(path)`` after each load of a library of the user's, as a module, or through ``ctypes`` or cffi.
 
     ``notify_first(path)`` is called before the first one: its initializers run while it is loaded.
-    ``notify_added(path)`` is called after the first load of a library that is neither the user's nor Python's own.
+    ``notify_added(path)`` is called after each load of a library that is neither the user's nor Python's own.
 
     Those that the linker brought are told, too, as far as somebody asked for them: in ``LD_PRELOAD``, or by including a
     library's code, which an extension (torch's own, say) brings with it.
@@ -58,7 +58,7 @@ class _Loads:
         self._notify = notify
         self._notify_added = notify_added
         self._told: set[str] = set()
-        self._first = self._added = ""
+        self._first = ""
 
     def tell(self, path: str) -> None:
         """Tell of one of the user's."""
@@ -73,13 +73,20 @@ class _Loads:
 
     def after(self, path: str) -> None:
         """Take one that was loaded."""
-        if is_user_binary(path):
+        if "/" not in path:
+            self._found(path)
+        elif is_user_binary(path):
             self.tell(path)
-        elif not self._added and is_added_binary(path):
-            self._added = path
+        elif is_added_binary(path):
             self._notify_added(path)
         if included():
             self.tell_all()
+
+    def _found(self, name: str) -> None:
+        """Take one that was loaded by its name alone: the linker knows where it is."""
+        self.tell_all()
+        if any(Path(each).name.startswith(name) for each in added()):
+            self._notify_added(name)
 
     def tell_all(self) -> None:
         """Tell of those that came otherwise than by Python's own ways."""

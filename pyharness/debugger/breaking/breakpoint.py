@@ -36,7 +36,7 @@ class Breakpoint:
     log: str = ""
     """What a log point prints, with expressions in braces, in the place's language; empty where the program stops."""
     function: str = ""
-    """The bare name of Python functions that are meant, too."""
+    """The bare name of Python functions that are meant, too: of native ones only the user's are then."""
     within: StackFrame | None = None
     """A frame that stands when this is set: of its function no other call counts; ``None`` where all do."""
     number: int = 0

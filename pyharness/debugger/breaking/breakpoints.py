@@ -32,8 +32,10 @@ if TYPE_CHECKING:
     from pyharness.model.source_map import SourceMap
     from pyharness.model.where import Where
     from pyharness.protocol.agent import OpPlace
+    from pyharness.protocol.mi import FoundFunctions
 
-_OTHERS = "{0} has it, and counts as a library of others: --include '*/{0}' (`include` elsewhere) takes it for yours."
+_IN_FULL = "A function of a library of others is named in full: {library} has, for example, {names}."
+_MOST_NAMED = 3
 _MOST_OF_A_KIND = 64
 _OTHER_FILES = "its engine and its generated code are not here"
 _INSIDE = "Run pyharness in its container (`docker exec`), or name a py: or native: place."
@@ -70,6 +72,11 @@ class Breakpoints:
     def wants_native(self) -> bool:
         """Whether a native place waits for its library."""
         return bool(self._waiting_native())
+
+    @property
+    def wants_function(self) -> bool:
+        """Whether a native function is waited for, which a library of others may have, too."""
+        return any(each.is_of_function and not each.function for each in self._waiting_native())
 
     def _waiting_native(self) -> list[Breakpoint]:
         waiting = [each for each in self._set if each.in_cxx or (each.where.kind == "native" and each.pending)]
@@ -282,7 +289,7 @@ class Breakpoints:
                 continue
             with suppress(HarnessError):
                 if found := native.ask(FindFunction(each.where.name)):
-                    each.hint = f"{each.hint} {_OTHERS.format(PurePath(found[0]).name)}".lstrip()
+                    each.hint = f"{each.hint} {_in_full(found[0])}".lstrip()
 
     def names(self, kind: str) -> list[str]:
         """What places of a kind, ``fx`` or ``op``, could name in the graphs that the program has made so far."""
@@ -298,6 +305,11 @@ class Breakpoints:
         return self.reasons.not_reached(each, self.rank)
 
 
+def _in_full(found: FoundFunctions) -> str:
+    names = [f"native:{name}" for name in sorted(found.names, key=len)[:_MOST_NAMED]]
+    return _IN_FULL.format(library=PurePath(found.library).name, names=", ".join(names))
+
+
 def _has(each: Breakpoint, line: LineInCxx) -> bool:
     """Whether it is bound to a line already, or waits for its library."""
     return (line.file, line.line) in each.lines or line in each.in_cxx
@@ -307,6 +319,7 @@ def _native(each: Breakpoint, rank: int | None) -> Break:
     where = each.where
     address = int(where.name[1:], 16) if where.name.startswith("*") else 0
     asked = Break(where.name, where.file, where.line, address, where.condition, hits=where.hits, log=each.log)
+    asked = replace(asked, own=bool(each.function))
     if within := each.within:
         asked = replace(asked, thread=within.thread, level=within.level)
     return replace(asked, number=each.number, rank=rank)

@@ -41,6 +41,8 @@ class Libraries:
         self._crashes = crashes
         self.paths: list[str] = []
         """The user's, in the order in which they came."""
+        self._of_others = False
+        """Whether there are some that are neither the user's nor Python's own."""
 
     def begins(self) -> None:
         """Have gdb there before initializers of the user's first library run, where it is wanted."""
@@ -102,3 +104,20 @@ class Libraries:
         except HarnessError as error:  # nobody asked for gdb: the Python half needs none
             self._crashes = False
             self._progress(f"a crash will not be stopped at: {error.message}")
+
+    def added_by_others(self) -> None:
+        """Take a library that is neither the user's nor Python's own."""
+        self._of_others = True
+        if self._shell.breakpoints.wants_function:
+            self.look_for_functions()
+        else:
+            self.added()
+
+    def look_for_functions(self) -> None:
+        """Set what waits for a function, where one of the libraries of others may have it."""
+        if not (self._of_others and self._shell.breakpoints.wants_function):
+            return
+        if not self._shell.native:
+            self._attach_to_stop()
+        if self._shell.native:
+            self._shell.breakpoints.bind_native(self._shell.native)

@@ -123,4 +123,4 @@ class ProgramMessages:
             case Library(path):
                 self._libraries.loaded(path)
             case AddedLibrary():
-                self._libraries.added()
+                self._libraries.added_by_others()

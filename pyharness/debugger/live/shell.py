@@ -302,6 +302,7 @@ class LiveShell(Shell):
         if new.where.kind == "native":
             self._gdb.begin()
         super().set_breakpoint(new)
+        self._libraries.look_for_functions()
 
     def pause(self, thread: int) -> None:
         """Stop the program: debugpy stops Python code at its next line; where none comes soon, gdb stops the thread."""

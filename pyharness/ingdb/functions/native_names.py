@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
+from itertools import chain, islice
 from typing import TYPE_CHECKING
 
 import gdb
@@ -11,16 +12,28 @@ import gdb
 from pyharness.ingdb.process import libraries
 from pyharness.model.glue import cython_name
 from pyharness.model.plumbing import SIGNAL_HANDLER
-from pyharness.reading.functions.function_name import bare_name, matches, without_template_arguments
-from pyharness.reading.functions.symbol_names import demangled, function_at
+from pyharness.model.user_code import is_user_binary
+from pyharness.protocol.mi import FoundFunctions
+from pyharness.reading.functions.function_name import (
+    UNNAMED,
+    bare_name,
+    matches,
+    matches_in_full,
+    without_template_arguments,
+)
+from pyharness.reading.functions.symbol_names import demangled, function_at, symbols_in_full
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
     from pyharness.reading.binaries.elf import Elf
     from pyharness.reading.binaries.symbol_table import Symbol
 
 UNKNOWN = "??"
 """The name of a function that no table names."""
 
+_MOST_NAMED = 16
+"""Functions of a library that are named to a person who has not named any in full."""
 _PARTS = re.compile(rb"\.(cold|part)\b")
 
 
@@ -53,22 +66,55 @@ def address_of_function(name: str) -> list[int]:
     return list(dict.fromkeys(addresses))
 
 
-def libraries_with(name: str) -> tuple[str, ...]:
-    """The paths of the libraries in which ``address_of_function`` finds such functions."""
-    return tuple(library.path for library in libraries.libraries() if _addresses(library.elf, name))
+def function_for_place(name: str, *, own: bool) -> list[int]:
+    """Addresses of the functions that a place means: the user's by any part of their names, others' (if any) in full.
+
+    A library of others has hundreds of ``forward``, and the user's own may be loaded only after it.
+    """
+    addresses = []
+    for library in libraries.libraries():
+        if is_user_binary(library.path):
+            addresses += [address + library.bias for address in _addresses(library.elf, name)]
+        elif not own:
+            addresses += [address + library.bias for address in _addresses_in_full(library.elf, name)]
+    return list(dict.fromkeys(addresses))
+
+
+def libraries_with(name: str) -> tuple[FoundFunctions, ...]:
+    """The libraries in which ``address_of_function`` finds such functions, with some of those."""
+    found = ((library.path, _names(library.elf, name)) for library in libraries.libraries())
+    return tuple(FoundFunctions(path, names) for path, names in found if names)
 
 
 @lru_cache(maxsize=1024)
 def _addresses(elf: Elf, name: str) -> tuple[int, ...]:
+    return tuple(symbol.address for symbol in _functions(elf, name, lambda symbol: matches(demangled(symbol), name)))
+
+
+@lru_cache(maxsize=1024)
+def _addresses_in_full(elf: Elf, name: str) -> tuple[int, ...]:
+    may_be = symbols_in_full(name)
+
+    def is_meant(symbol: bytes) -> bool:
+        # A library may have thousands of the last part, with names that take a millisecond each to be read.
+        return bool(may_be.match(symbol)) and matches_in_full(demangled(symbol), name)
+
+    return tuple(symbol.address for symbol in _functions(elf, name, is_meant))
+
+
+def _names(elf: Elf, name: str) -> tuple[str, ...]:
+    some = islice(_functions(elf, name, lambda symbol: matches(demangled(symbol), name)), _MOST_NAMED)
+    whole = (without_template_arguments(bare_name(demangled(symbol.name))) for symbol in some)
+    return tuple(dict.fromkeys(each.replace(UNNAMED, "") for each in whole))
+
+
+def _functions(elf: Elf, name: str, accept: Callable[[bytes], bool]) -> Iterator[Symbol]:
     last = without_template_arguments(bare_name(name)).rsplit("::", 1)[-1].encode()
     if not last:
-        return ()
-    found: list[Symbol] = []
+        return
     for table in elf.symbol_tables:
-        found += table.with_name_containing(
-            b"%d%s" % (len(last), last), lambda symbol: matches(demangled(symbol), name)
-        )
-        if last.decode() == name and (plain := table.named(last)):
-            found.append(plain)
-    functions = (symbol for symbol in found if symbol.is_function and not _PARTS.search(symbol.name))
-    return tuple(symbol.address for symbol in functions)
+        plain = table.named(last) if last.decode() == name else None
+        named = table.with_name_containing(b"%d%s" % (len(last), last), accept)
+        for symbol in chain([plain] if plain else [], named):
+            if symbol.is_function and not _PARTS.search(symbol.name):
+                yield symbol

@@ -19,5 +19,5 @@ def _break(request: mi.Break) -> mi.Bound:
 
 
 @handles(mi.FindFunction)
-def _find_function(request: mi.FindFunction) -> tuple[str, ...]:
+def _find_function(request: mi.FindFunction) -> tuple[mi.FoundFunctions, ...]:
     return native_names.libraries_with(request.function)

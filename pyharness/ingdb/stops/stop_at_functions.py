@@ -13,6 +13,7 @@ from pyharness.ingdb.functions import native_names
 from pyharness.ingdb.functions.known_functions import known_functions
 from pyharness.ingdb.process import libraries
 from pyharness.ingdb.stops.counted_stops import CountedStop, parses
+from pyharness.ingdb.stops.debuggers_calls import CallsOfTheProgram
 from pyharness.ingdb.stops.every_function import changes
 from pyharness.ingdb.stops.named_rank import with_rank
 from pyharness.model.errors import nearest
@@ -49,13 +50,15 @@ def set_breakpoint(request: Break, call: Calls | None = None) -> Bound:
     if not found:
         return Bound((), _hint(request))
     _wake([known[spec] for spec in found if spec in known])
+    for spec in [spec for spec in known if spec not in found and _is_of_others(spec)]:
+        known.pop(spec).delete()  # the user's own has come since
     specs = [spec for spec in found if spec not in known]
     numbers: list[int] = []
     places: list[tuple[str, int]] = []
     refused: list[_ConditionError] = []
     for spec in specs:
         try:
-            stop = _stop_at(spec, request, call)
+            stop = _stop_at(spec, request, call or (CallsOfTheProgram() if _is_of_others(spec) else None))
         except _ConditionError as error:  # of overloads only some may have what it names
             refused.append(error)
             continue
@@ -70,6 +73,10 @@ def set_breakpoint(request: Break, call: Calls | None = None) -> Bound:
     if refused and not known:
         raise refused[0]
     return Bound(tuple(numbers), places=tuple(places))
+
+
+def _is_of_others(spec: str) -> bool:
+    return spec.startswith("*") and not libraries.may_be_users(int(spec[1:], 16))
 
 
 def _wake(stops: list[gdb.Breakpoint]) -> None:
@@ -140,7 +147,7 @@ def _places(stop: gdb.Breakpoint) -> list[tuple[str, int]]:
 def _specs(request: Break) -> list[str]:
     if request.address:
         return _by_address(request.address)
-    return _by_line(request) if request.line else _by_function(request.function)
+    return _by_line(request) if request.line else _by_function(request.function, own=request.own)
 
 
 def _by_address(address: int) -> list[str]:
@@ -202,8 +209,8 @@ def _no_such_line(request: Break) -> gdb.GdbError:
     return gdb.GdbError(f"There is no line {line} with code: {behind}.\nName a line with code.")
 
 
-def _by_function(name: str) -> list[str]:
-    """Addresses (after the prologue) of each function of that name; qualified, or just its last part."""
+def _by_function(name: str, *, own: bool) -> list[str]:
+    """Addresses (after the prologue) of each function of that name; of the user's any part of it will do."""
     with_parameters = "(" in name
     matching = [
         entry
@@ -212,7 +219,7 @@ def _by_function(name: str) -> list[str]:
     ]
     if matching:
         return [f"*{entry.stop_address:#x}" for entry in matching]
-    return [f"*{address:#x}" for address in native_names.address_of_function(name)]
+    return [f"*{address:#x}" for address in native_names.function_for_place(name, own=own)]
 
 
 def _inlined(name: str) -> str:

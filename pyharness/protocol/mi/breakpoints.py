@@ -29,8 +29,18 @@ class Bound:
 
 
 @frozen
-class FindFunction(Command[tuple[str, ...]], name="ph-find-function"):
-    """The loaded libraries, the user's or not, that have a function, by their paths."""
+class FoundFunctions:
+    """The functions of a name in one library."""
+
+    library: str
+    """Its path."""
+    names: tuple[str, ...]
+    """The full names of some of them."""
+
+
+@frozen
+class FindFunction(Command[tuple[FoundFunctions, ...]], name="ph-find-function"):
+    """The loaded libraries, the user's or not, that have a function."""
 
     function: str
     """The name, qualified or only its last part."""
@@ -41,7 +51,7 @@ class Break(Command[Bound], name="ph-break"):
     """Set the user's breakpoint at an address, at a line of a file, or at all functions of a name."""
 
     function: str = ""
-    """Qualified, or only its last part."""
+    """Qualified, or only its last part; in full where it is one of a library of others."""
     file: str = ""
     line: int = 0
     address: int = 0
@@ -63,6 +73,8 @@ class Break(Command[Bound], name="ph-break"):
     """Which frame that is: its index in the merged stack."""
     node: str = ""
     """A node of a graph: where equal kernels are one, only the calls that compute it count; empty for all."""
+    own: bool = False
+    """Whether only a function of the user's is meant."""
 
 
 @frozen

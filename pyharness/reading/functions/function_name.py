@@ -15,6 +15,7 @@ _STRING = re.compile(
     r"std::(__cxx11::)?basic_string<char, std::char_traits<char>, std::allocator<char> >|std::__cxx11::string\b"
 )
 _CONST_FIRST = re.compile(r"(?<=[(,< ])const\s+([\w:]+(?:<[^<>]*>)?)")
+UNNAMED = "(anonymous namespace)::"
 _SPACES = re.compile(r"(?<=[^\w])\s+|\s+(?=[^\w])")
 _CLOSED_BY = {"(": ")", "<": ">", "{": "}", "[": "]"}
 
@@ -78,10 +79,23 @@ def _as_written(signature: str) -> str:
 
 def matches(demangled: str, wanted: str) -> bool:
     """Whether ``wanted`` (qualified or its last part, with or without parameters) names the function ``demangled``."""
+    wanted, spellings = _spellings(demangled, wanted)
+    return any(name == wanted or name.endswith(("::" + wanted, "." + wanted)) for name in spellings)
+
+
+def matches_in_full(demangled: str, wanted: str) -> bool:
+    """Whether ``wanted`` leaves no namespace or class out of the name of the function ``demangled``."""
+    wanted, spellings = _spellings(demangled, wanted)
+    return any(name == wanted or name.endswith(" " + wanted) for name in spellings)
+
+
+def _spellings(demangled: str, wanted: str) -> tuple[str, list[str]]:
+    """The name that is wanted, and what it may be of ``demangled``: nobody writes the name of an unnamed namespace."""
     wanted = wanted.removeprefix("::").strip()
     if "(" in wanted:
         wanted, demangled = _as_written(wanted), _as_written(demangled)
-    candidates = [demangled, bare_name(demangled)]
+    spellings = [demangled, bare_name(demangled)]
     if "<" not in wanted:
-        candidates.append(without_template_arguments(candidates[1]))
-    return any(name == wanted or name.endswith(("::" + wanted, "." + wanted)) for name in candidates)
+        spellings.append(without_template_arguments(spellings[1]))
+    named = [name.replace(UNNAMED, "") for name in spellings if UNNAMED in name]
+    return wanted, [*spellings, *named]

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from pyharness.reading.binaries.dwarf_cfi import call_frames
 from pyharness.reading.functions.cxx_class import demangle
-from pyharness.reading.functions.function_name import bare_name
+from pyharness.reading.functions.function_name import bare_name, without_template_arguments
 
 if TYPE_CHECKING:
     from pyharness.reading.binaries.elf import Elf
@@ -32,6 +33,19 @@ def _name(elf: Elf, start: int | None, pc: int) -> str:
 
 def _shown(name: bytes) -> str:
     return bare_name(demangled(name.partition(b"@")[0]))
+
+
+@lru_cache(maxsize=64)
+def symbols_in_full(name: str) -> re.Pattern[bytes]:
+    """How the symbols of functions begin whose full name is ``name``: those of a few others do, too.
+
+    Itanium C++ ABI, 5.1.3: the parts of a nested name follow each other, each behind its length and before its template
+    arguments. Those of functions inside of functions have another form, and no such name.
+    """
+    parts = without_template_arguments(bare_name(name).removeprefix("::")).encode().split(b"::")
+    spelled = [b"St" if part == b"std" else b"L?%d%s" % (len(part), re.escape(part)) for part in parts]
+    nested = b"".join(b"(?:12_GLOBAL__N_1)?%s(?:I.*E)?" % each for each in spelled)
+    return re.compile(b"_Z(?:N[rVKRO]*)?" + nested)
 
 
 @lru_cache(maxsize=8192)
