@@ -77,10 +77,11 @@ def test_one_of_torch_is_a_stop_without_an_extension(tmp_path, monkeypatch, late
         assert stop.frame.library.endswith("libtorch_cpu.so")
 
 
-def test_the_last_part_of_its_name_is_told_with_the_whole(script):
+@pytest.mark.parametrize("name", ["forward", "shallow::forward"])
+def test_the_last_part_of_its_name_is_told_with_the_whole(script, name):
     with pyharness.debug(script, crashes=True) as program, pytest.raises(HarnessError) as told:
-        program.run_to("native:forward")
-    assert told.value.message == "No loaded native code has native:forward."
+        program.run_to(f"native:{name}")
+    assert told.value.message == f"No loaded native code has native:{name}."
     assert "named in full: libothers.so has, for example, native:deep::forward." in told.value.remedy
 
 

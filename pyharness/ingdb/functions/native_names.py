@@ -81,9 +81,16 @@ def function_for_place(name: str, *, own: bool) -> list[int]:
 
 
 def libraries_with(name: str) -> tuple[FoundFunctions, ...]:
-    """The libraries in which ``address_of_function`` finds such functions, with some of those."""
-    found = ((library.path, _names(library.elf, name)) for library in libraries.libraries())
-    return tuple(FoundFunctions(path, names) for path, names in found if names)
+    """The libraries with functions of that name, or else of its last part, and some of those functions."""
+    for part in (name, _last_part(name)):
+        named = ((library.path, _names(library.elf, part)) for library in libraries.libraries())
+        if found := tuple(FoundFunctions(path, names) for path, names in named if names):
+            return found
+    return ()
+
+
+def _last_part(name: str) -> str:
+    return without_template_arguments(bare_name(name)).rsplit("::", 1)[-1]
 
 
 @lru_cache(maxsize=1024)
@@ -109,7 +116,7 @@ def _names(elf: Elf, name: str) -> tuple[str, ...]:
 
 
 def _functions(elf: Elf, name: str, accept: Callable[[bytes], bool]) -> Iterator[Symbol]:
-    last = without_template_arguments(bare_name(name)).rsplit("::", 1)[-1].encode()
+    last = _last_part(name).encode()
     if not last:
         return
     for table in elf.symbol_tables:

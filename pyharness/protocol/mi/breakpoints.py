@@ -33,14 +33,14 @@ class FoundFunctions:
     """The functions of a name in one library."""
 
     library: str
-    """Its path."""
+    """The path."""
     names: tuple[str, ...]
     """The full names of some of them."""
 
 
 @frozen
 class FindFunction(Command[tuple[FoundFunctions, ...]], name="ph-find-function"):
-    """The loaded libraries, the user's or not, that have a function."""
+    """The loaded libraries, the user's or not, that have a function of a name, or else of its last part."""
 
     function: str
     """The name, qualified or only its last part."""
