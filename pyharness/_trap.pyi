@@ -22,6 +22,7 @@ def end_traced_frames() -> None: ...
 def begin_monitored(
     lines_in: Callable[[str], frozenset[int]],
     is_stepping: Callable[[], bool],
+    may_stop: Callable[[], bool],
     begins_threads: Callable[[str], bool],
     watches_lines: Callable[[CodeType], bool],
     disable: object,

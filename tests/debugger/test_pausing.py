@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 import pyharness
+from kit.interpreters import cases, interpreters
 from pyharness.host.process_state import computed
 
 SCRIPT = """def spin():
@@ -56,6 +57,24 @@ def test_a_stop_of_debugpys_that_was_forgotten_is_none(spinning):
     told.append(shell.machine.focus)
     assert [stop and stop.language for stop in told[:-1]] == [None, "native", None]
     assert told[-1] is not None
+
+
+@pytest.mark.parametrize("version", cases())
+@pytest.mark.parametrize("beside", [False, True], ids=["alone", "beside a breakpoint"])
+def test_a_loop_is_paused_at_a_line_of_python(tmp_path, version, beside):
+    path = tmp_path / "spins.py"
+    path.write_text(f"{SCRIPT}count = 0\n")
+    with pyharness.debug(str(path), python=interpreters()[version]) as program:
+        if beside:
+            program.set_breakpoint(f"py:{path}:6")
+        shell = program._shell
+        shell.begin("continue")
+        while computed(program.pid, program.pid) is None:
+            pass
+        shell.pause(program.pid)
+        shell.pump(lambda: shell.machine.focus is not None)
+        assert (shell.machine.focus.language, shell.machine.focus.reason) == ("python", "pause")
+        program.kill()
 
 
 def test_the_time_that_a_thread_has_computed():

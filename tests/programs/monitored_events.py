@@ -66,7 +66,7 @@ def begin(lines=lines_in, stepping=lambda: steps):
     def watches(code):
         return bool(monitoring.get_local_events(TOOL, code) & events.LINE)
 
-    _trap.begin_monitored(lines, stepping, lambda file: file == "beginning.py", watches, monitoring.DISABLE)
+    _trap.begin_monitored(lines, stepping, stepping, lambda file: file == "beginning.py", watches, monitoring.DISABLE)
     _trap.change_monitored(started, at_line, left)
     monitoring.use_tool_id(TOOL, "counts")
     monitoring.register_callback(TOOL, events.PY_START, _trap.start_event)

@@ -10,9 +10,10 @@ PyObject* begin_monitored(PyObject* /*module*/, PyObject* args) {
   pyharness::breakpoints::Monitored monitored{};
   if (PyArg_ParseTuple(
           args,
-          "OOOOO:begin_monitored",
+          "OOOOOO:begin_monitored",
           &monitored.lines_in,
           &monitored.is_stepping,
+          &monitored.may_stop,
           &monitored.begins_threads,
           &monitored.watches_lines,
           &monitored.disable) == 0 ||
@@ -60,8 +61,8 @@ PyMethodDef methods[] = {
     {"begin_monitored",
      begin_monitored,
      METH_VARARGS,
-     "begin_monitored(lines_in, is_stepping, begins_threads, watches_lines, "
-     "disable): see monitored.h."},
+     "begin_monitored(lines_in, is_stepping, may_stop, begins_threads, "
+     "watches_lines, disable): see monitored.h."},
     {"change_monitored",
      change_monitored,
      METH_VARARGS,

@@ -16,6 +16,7 @@ using pyharness::breakpoints::said_of;
 struct State {
   PyObject* lines_in = nullptr; // null: nobody debugs
   PyObject* is_stepping = nullptr;
+  PyObject* may_stop = nullptr;
   PyObject* begins_threads = nullptr;
   PyObject* watches_lines = nullptr;
   PyObject* disable = nullptr;
@@ -54,6 +55,10 @@ bool says(PyObject* ask, PyObject* argument, bool otherwise) {
 
 bool is_stepping() {
   return says(state.is_stepping, nullptr, true);
+}
+
+bool may_stop() {
+  return says(state.may_stop, nullptr, true);
 }
 
 bool has_breakpoint(PyObject* code, PyObject* line) {
@@ -119,6 +124,7 @@ bool pyharness::breakpoints::begin_monitored(const Monitored& monitored) {
     return false;
   }
   state.is_stepping = Py_NewRef(monitored.is_stepping);
+  state.may_stop = Py_NewRef(monitored.may_stop);
   state.begins_threads = Py_NewRef(monitored.begins_threads);
   state.watches_lines = Py_NewRef(monitored.watches_lines);
   state.disable = Py_NewRef(monitored.disable);
@@ -143,6 +149,7 @@ void pyharness::breakpoints::end_monitored() {
   ++state.changes;
   Py_CLEAR(state.lines_in);
   Py_CLEAR(state.is_stepping);
+  Py_CLEAR(state.may_stop);
   Py_CLEAR(state.begins_threads);
   Py_CLEAR(state.watches_lines);
   Py_CLEAR(state.disable);
@@ -158,7 +165,7 @@ PyObject* pyharness::breakpoints::start_event(PyObject*, PyObject* args) {
   PyObject* result = call(state.behind.start, args);
   if (result == Py_None && state.lines_in != nullptr &&
       says(state.watches_lines, PyTuple_GetItem(args, 0), false) &&
-      !is_stepping() && changes == state.changes) {
+      !may_stop() && changes == state.changes) {
     Py_DECREF(result);
     result = Py_NewRef(state.disable);
   }
@@ -180,8 +187,7 @@ PyObject* pyharness::breakpoints::line_event(PyObject*, PyObject* args) {
   if (state.lines_in != nullptr && PyTuple_Size(args) == 2) {
     const auto changes = state.changes;
     if (!has_breakpoint(PyTuple_GetItem(args, 0), PyTuple_GetItem(args, 1)) &&
-        changes == state.changes && !is_stepping() &&
-        changes == state.changes) {
+        changes == state.changes && !may_stop() && changes == state.changes) {
       return Py_NewRef(state.disable);
     }
   }

@@ -15,8 +15,10 @@ namespace pyharness::breakpoints {
 struct Monitored {
   // `lines_in(filename)` returns the lines to stop at, as a set.
   PyObject* lines_in;
-  // `is_stepping()`: a thread steps, stands, or is to stand.
+  // `is_stepping()`: a thread steps, or stands. Asked for each exception.
   PyObject* is_stepping;
+  // `may_stop()`: one does, or is to stand at its next line.
+  PyObject* may_stop;
   // `begins_threads(filename)`: its functions call what a thread runs; an
   // exception that comes to one has left the thread's own code.
   PyObject* begins_threads;
@@ -45,7 +47,7 @@ void end_monitored();
 PyObject* start_event(PyObject* module, PyObject* args);
 // For PY_RESUME, of which the debugger wants to hear nothing: it is disabled.
 PyObject* resume_event(PyObject* module, PyObject* args);
-// For LINE: a location without a breakpoint is disabled, while nobody steps.
+// For LINE: a location without a breakpoint is disabled, while nobody may stop.
 PyObject* line_event(PyObject* module, PyObject* args);
 // For PY_UNWIND: of the outermost functions only.
 PyObject* unwind_event(PyObject* module, PyObject* args);

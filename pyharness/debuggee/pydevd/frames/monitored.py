@@ -11,6 +11,7 @@ import sys
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
+from pyharness.debuggee.pydevd.frames.suspensions import any_thread_may_stop
 from pyharness.debuggee.running_frames import running_frames
 
 if TYPE_CHECKING:
@@ -52,7 +53,8 @@ class Monitored:
         self.end()
         self._debugger, self._trap = debugger, _trap
         self._parts_of_name = pydevd_file_utils.get_abs_path_real_path_and_base_from_file
-        _trap.begin_monitored(self._lines_in, any_thread_stepping, _begins_threads, _watches_lines, _monitoring.DISABLE)
+        asked = any_thread_stepping, any_thread_may_stop, _begins_threads, _watches_lines
+        _trap.begin_monitored(self._lines_in, *asked, _monitoring.DISABLE)
         self._module, self._update = pydevd_sys_monitoring, pydevd_sys_monitoring.update_monitor_events
         self._restart = pydevd_sys_monitoring.restart_events
         self._module.update_monitor_events, self._module.restart_events = self._updated, self._restarted

@@ -16,10 +16,10 @@ from pyharness.debuggee.fork_lock import ForkLock
 from pyharness.debuggee.link import quiet_thread
 from pyharness.debuggee.pydevd.frames import foreign_thread, waiting
 from pyharness.debuggee.pydevd.frames.followed import after_each
+from pyharness.debuggee.pydevd.frames.suspensions import any_thread_may_stop
 from pyharness.debuggee.pydevd.frames.trace_function import MONITORING
 from pyharness.debuggee.pydevd.steps import unwound_steps
 from pyharness.debuggee.running_frames import running_frames
-from pyharness.debuggee.thread_registry import REGISTRY
 from pyharness.debuggee.unpatched import threading
 from pyharness.debuggee.watched.imports import after_import
 
@@ -29,8 +29,6 @@ if TYPE_CHECKING:
 
 _TRACERS = ("SafeCallWrapper", "ThreadTracer")
 """The types of pydevd's trace functions: with its compiled part, and without."""
-_RUNS = 1
-"""``STATE_RUN`` of ``pydevd_constants``."""
 _SWITCHER = "greenlet"
 """A module that keeps the interpreter's switch for each of its stacks, and sets it when it switches between them."""
 _DYNAMO = "torch._dynamo.eval_frame"
@@ -158,7 +156,7 @@ class TracedFrames:
 
     def _look(self) -> None:
         with self._lock:  # another thread may be about to say that nothing steps, as it knew before
-            if self._steps != _steps():
+            if self._steps != any_thread_may_stop():
                 self._change()
 
     def _change(self, *, forget: bool = False) -> None:
@@ -166,7 +164,7 @@ class TracedFrames:
             debugger = self._debugger
             if debugger is None or debugger.pydb_disposed:
                 return
-            self._steps = _steps()
+            self._steps = any_thread_may_stop()
             outermost = bool(debugger.break_on_uncaught_exceptions) and not (self._asked and self._uncaught_are_told)
             forget, self._outermost = forget or outermost != self._outermost, outermost
             self._trap.change_traced_frames(
@@ -234,14 +232,6 @@ def _begins_threads() -> tuple[CodeType, ...]:
     from _pydev_bundle.pydev_monkey import _NewThreadStartupWithoutTrace
 
     return Thread._bootstrap.__code__, _NewThreadStartupWithoutTrace.__call__.__code__  # type: ignore[attr-defined]
-
-
-def _steps() -> bool:
-    """Whether a thread steps, or is to pause, or stands."""
-    with suppress(RuntimeError):  # a thread begins or ends meanwhile
-        infos = [getattr(each, "additional_info", None) for each in tuple(REGISTRY.active.values())]
-        return any(info is not None and (info.pydev_step_cmd != -1 or info.pydev_state != _RUNS) for info in infos)
-    return True
 
 
 def _stops_anywhere(debugger: Any) -> bool:

@@ -33,6 +33,11 @@ def _take_for_users(frame: FrameType) -> None:
 
         path = get_abs_path_real_path_and_base_from_frame(frame)[0]
         pydevd._CACHE_FILE_TYPE[frame.f_code.co_firstlineno, path, frame.f_code] = None
+        if debugger := pydevd.get_global_debugger():
+            # It keeps what it found as the code began to run, by this number (from Python 3.12 on) and in these.
+            debugger.mtime += 1
+            pydevd.global_cache_skips.clear()
+            pydevd.global_cache_frame_skips.clear()
 
 
 ASKED_FILES = AskedFiles()
