@@ -77,6 +77,24 @@ def test_a_loop_is_paused_at_a_line_of_python(tmp_path, version, beside):
         program.kill()
 
 
+BEGINS = """import pydevd, sys, threading
+thread = threading.Thread()
+threading._limbo[thread] = thread
+pydevd.get_global_debugger().do_wait_suspend(thread, sys._getframe(), "return", None)
+del threading._limbo[thread]
+"""
+
+
+@pytest.mark.parametrize("version", cases())
+def test_a_thread_that_begins_does_not_stand_before_python_knows_it(tmp_path, version):
+    """Nothing can be evaluated on it, and who starts it waits for it; a pause seldom comes in these microseconds."""
+    path = tmp_path / "begins.py"
+    path.write_text(BEGINS)
+    with pyharness.debug(str(path), python=interpreters()[version]) as program:
+        assert program.resume() is None
+        assert program.exit_code == 0
+
+
 def test_the_time_that_a_thread_has_computed():
     code = "import sys; print(1, flush=True)\nwhile True: pass"
     with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE) as busy:

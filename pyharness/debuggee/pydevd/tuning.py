@@ -22,6 +22,7 @@ from pyharness.debuggee.pydevd.steps import (
 )
 from pyharness.debuggee.pydevd.steps.task_steps import STEPS
 from pyharness.debuggee.pydevd.stops import (
+    beginning_threads,
     going_on,
     interrupted_waits,
     library_stacks,
@@ -73,6 +74,7 @@ def tune(debugger: Any) -> None:
     passed_returns.watch(debugger)
     suspended_greenlets.watch(debugger)
     stepping.watch(debugger)  # before all others: where it passes by nobody stands
+    beginning_threads.watch(debugger)
     woken.watch(stepping.is_armed, simultaneous.let_go)
     _spare_threads()
     _hold_while_shown()
