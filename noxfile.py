@@ -16,7 +16,10 @@ import nox
 # docs/limits.md and pyharness/doctor/tested.py state these; tests/build/test_versions.py compares.
 PAIRS = (("3.10", "2.13"), ("3.11", "2.13"), ("3.12", "2.14"), ("3.13", "2.13"), ("3.13", "2.15"))
 # Not here: what looks at the clone (.vscode, vscode/, layers) or at other people's programs.
-PARTS = ("breakpoints", "build", "dap", "debuggee", "debugger", "fx", "ingdb", "inspect", "native", "ops", "session")
+PARTS = (
+    *("aftermath", "agents", "breakpoints", "build", "dap", "debuggee", "debugger", "fx", "ingdb", "inspect"),
+    *("native", "ops", "prompt", "pytest_plugin", "ranks", "session"),
+)
 
 WITH_TORCH = {"2.6": "3.12", "2.8": "3.12", "2.10": "3.13", "2.13": "3.11", "2.14": "3.13", "2.15": "3.13"}
 # Environments that have nothing of pyharness: without torch, and with each torch that docs/limits.md names there.
@@ -34,7 +37,7 @@ nox.options.error_on_missing_interpreters = True
 @nox.parametrize("python,torch", [nox.param(*pair, id="py{}-torch{}".format(*pair)) for pair in PAIRS])
 def tests(session: nox.Session, torch: str) -> None:
     """Build from the source distribution against one torch, and test in parts, or what is named after ``--``."""
-    session.install("build", "cmake", "ninja", "setuptools>=77", f"torch=={torch}.*")
+    session.install("auditwheel", "build", "cmake", "nanobind", "ninja", "setuptools>=77", f"torch=={torch}.*")
     with session.chdir(unpacked(source_distribution(session))):
         session.install("--no-build-isolation", "--editable", ".[test]")
         session.run("python", "cmake/build.py", "debug")
