@@ -43,7 +43,7 @@ def tests(session: nox.Session, torch: str) -> None:
         session.run("python", "cmake/build.py", "debug")
         session.run("pyharness", "--version")
         parts = session.posargs or [f"tests/{part}" for part in PARTS]
-        session.run("python", "-m", "pytest", "-n", "2", "--dist", "loadfile", *parts)  # tests share benchmarks
+        session.run("python", "-m", "pytest", "-n", "2", "--dist", "loadfile", *parts)  # -m: tests import benchmarks/
 
 
 @nox.session

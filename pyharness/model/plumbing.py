@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from pyharness.model.glue import glue_family, is_written_by_swig
-from pyharness.model.user_code import is_user_binary, is_user_source
+from pyharness.model.user_code import STANDARD_LIBRARY, is_user_binary, is_user_source
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -62,7 +62,7 @@ _BY_NAME = [(re.compile(pattern), family) for pattern, family in _NAMES]
 
 _DEBUGGERS = r"/(debugpy|pydevd[^/]*|_pydevd_[^/]*)/|/pyharness/(debuggee|native|pytest_plugin)/"
 _OURS = re.compile(rf"{_DEBUGGERS}|/pyharness/(fx|host|model|protocol)/")
-_CALLED_BY_ALL = re.compile(r"/lib(64)?/python3\.\d+/(?!(site|dist)-packages/)|^<|/pyharness/debuggee/watched/")
+_CALLED_BY_ALL = re.compile(rf"{STANDARD_LIBRARY.pattern}|^<|/pyharness/debuggee/watched/")
 """Files of the standard library, what has none, and what stands around functions of the program's."""
 _PYTHON = (
     (re.compile(_DEBUGGERS), re.compile(""), DEBUGGER),

@@ -48,7 +48,7 @@ _LIBRARY_PYTHON = re.compile(
     r"|^<(?!i?python-input-)|/(site|user)customize\.py$|/pyharness/(debuggee|fx|model|native|protocol|pytest_plugin)/"
 )
 
-_STANDARD_LIBRARY = re.compile(r"/lib(64)?/python3\.\d+/(?!(site|dist)-packages/)")
+STANDARD_LIBRARY = re.compile(r"/lib(64)?/python3\.\d+/(?!(site|dist)-packages/)")
 
 
 @frozen
@@ -150,4 +150,4 @@ def is_users_frame(frame: Frame) -> bool:
 
 @lru_cache(maxsize=4096)
 def _is_users_python(file: str | None) -> bool:
-    return is_user_python(file) and not _STANDARD_LIBRARY.search(file or "")
+    return is_user_python(file) and not STANDARD_LIBRARY.search(file or "")

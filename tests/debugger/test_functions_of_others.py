@@ -103,7 +103,7 @@ def test_a_function_of_others_is_not_taken_for_the_users_that_comes_later(script
 
 
 def test_what_the_debugger_calls_in_the_program_is_no_stop(folder):
-    """It tells of the second load as of the first, in JSON, which Python writes as it writes the program's own."""
+    """The debugger tells of each load in JSON, with functions of Python's that the program calls, too."""
     (folder / "joins.py").write_text(JOINS)
     with pyharness.debug(str(folder / "joins.py")) as program:
         program.set_breakpoint("native:PyUnicode_Join")

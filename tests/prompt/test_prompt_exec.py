@@ -19,8 +19,7 @@ def test_a_breakpoint_in_a_text(piped, tmp_path, version):
     shown = blocks(done.stdout)
     assert "breakpoint · python · <module> · <string>:4" in done.stdout, done.stdout + done.stderr
     assert shown["p doubled"].strip() == "6"
-    assert re.search(
-        "step · python · <module> · reads.py:[12]", shown["n"]
-    )  # a step comes back to the call from 3.12 on
+    # From 3.12 on a step comes back to the line of the call.
+    assert re.search("step · python · <module> · reads.py:[12]", shown["n"])
     assert "\n7\n" in done.stdout
     assert done.returncode == 0, done.stderr

@@ -319,7 +319,6 @@ def _native(each: Breakpoint, rank: int | None) -> Break:
     where = each.where
     address = int(where.name[1:], 16) if where.name.startswith("*") else 0
     asked = Break(where.name, where.file, where.line, address, where.condition, hits=where.hits, log=each.log)
-    asked = replace(asked, own=bool(each.function))
     if within := each.within:
         asked = replace(asked, thread=within.thread, level=within.level)
-    return replace(asked, number=each.number, rank=rank)
+    return replace(asked, number=each.number, rank=rank, own=bool(each.function))

@@ -7,6 +7,8 @@ from functools import lru_cache
 
 from pyharness.model.glue import cython_name
 
+UNNAMED = "(anonymous namespace)::"
+"""What a demangled name has for an unnamed namespace."""
 _CLONE = re.compile(r"( \[clone [^]]*\])+$|(\.(cold|part|isra|constprop|lto_priv|localalias|llvm)\b[.\w]*)+$")
 _AFTER_PARAMETERS = re.compile(r"(\s*(const|volatile|noexcept|&&?))+$")
 _OPERATOR = re.compile(r"(?<![\w~])operator(?!\w)")
@@ -15,7 +17,6 @@ _STRING = re.compile(
     r"std::(__cxx11::)?basic_string<char, std::char_traits<char>, std::allocator<char> >|std::__cxx11::string\b"
 )
 _CONST_FIRST = re.compile(r"(?<=[(,< ])const\s+([\w:]+(?:<[^<>]*>)?)")
-UNNAMED = "(anonymous namespace)::"
 _SPACES = re.compile(r"(?<=[^\w])\s+|\s+(?=[^\w])")
 _CLOSED_BY = {"(": ")", "<": ">", "{": "}", "[": "]"}
 
