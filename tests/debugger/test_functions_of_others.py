@@ -15,7 +15,15 @@ OWN = """
 namespace own { int relu(int x) { return x + 1; } int forward(int x) { return relu(x); } }
 extern "C" int call(int x) { return own::forward(x); }
 """
+LINE_BEHIND_THE_LOAD = 5
 PLAIN = "int plain = 1;"
+OPENS = """
+#include <dlfcn.h>
+extern "C" int opens(int x) {
+    void* others = dlopen("numpy/libothers.so", RTLD_NOW);
+    return reinterpret_cast<int (*)(int)>(dlsym(others, "relu"))(x);
+}
+"""
 SCRIPT = """
 import ctypes
 import sys
@@ -100,6 +108,21 @@ def test_a_function_of_others_is_not_taken_for_the_users_that_comes_later(script
     with pyharness.debug(script, "own") as program:
         stop = program.run_to("native:forward")
         assert stop.frame.function == "own::forward"
+
+
+@pytest.mark.parametrize("steps", [False, True])
+def test_one_of_a_library_that_native_code_opens_is_a_stop(folder, steps):
+    """In a step over that code, too."""
+    (folder / "opens.cpp").write_text(OPENS)
+    subprocess.run(["c++", "-g", "-fPIC", "-shared", "-o", "libopens.so", "opens.cpp", "-ldl"], check=True)
+    (folder / "script.py").write_text('import ctypes\n\nlibrary = ctypes.CDLL("./libopens.so")\nlibrary.opens(1)\n')
+    with pyharness.debug(str(folder / "script.py")) as program:
+        program.run_to("py:script.py:4")
+        program.set_breakpoint("native:deep::forward")
+        if steps:
+            assert program.into().frame.function == "opens"
+            assert program.over().frame.line == LINE_BEHIND_THE_LOAD
+        assert program.resume().frame.function == "deep::forward"
 
 
 def test_what_the_debugger_calls_in_the_program_is_no_stop(folder):

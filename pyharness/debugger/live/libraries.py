@@ -115,9 +115,12 @@ class Libraries:
 
     def look_for_functions(self) -> None:
         """Set what waits for a function, where one of the libraries of others may have it."""
-        if not (self._of_others and self._shell.breakpoints.wants_function):
+        shell = self._shell
+        if not (self._of_others and shell.breakpoints.wants_function):
             return
-        if not self._shell.native:
+        if shell.native and shell.native.loads:  # gdb has looked where the linker had mapped it
+            return
+        if not shell.native:
             self._attach_to_stop()
-        if self._shell.native:
-            self._shell.breakpoints.bind_native(self._shell.native)
+        if shell.native:
+            shell.breakpoints.bind_native(shell.native)

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
     from pyharness.reading.binaries.elf import Elf
     from pyharness.reading.binaries.symbol_table import Symbol
+    from pyharness.reading.process.mapped_files import Library
 
 UNKNOWN = "??"
 """The name of a function that no table names."""
@@ -78,6 +79,11 @@ def function_for_place(name: str, *, own: bool) -> list[int]:
         elif not own:
             addresses += [address + library.bias for address in _addresses_in_full(library.elf, name)]
     return list(dict.fromkeys(addresses))
+
+
+def has_in_full(library: Library, name: str) -> bool:
+    """Whether a library has a function of that full name."""
+    return bool(_addresses_in_full(library.elf, name))
 
 
 def libraries_with(name: str) -> tuple[FoundFunctions, ...]:

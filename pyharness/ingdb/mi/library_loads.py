@@ -1,6 +1,7 @@
-"""A stop where the dynamic linker has mapped a library of the user's, before anything of it runs.
+"""A stop where the dynamic linker has mapped a library that matters, before anything of it runs.
 
-Python tells of what it loads itself; what native code loads, only the linker knows.
+Those are the user's, and those of others that have a function for which a place waits. Python tells of what it loads
+itself; what native code loads, only the linker knows.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import gdb
 
 from pyharness.ingdb import terminal
 from pyharness.ingdb.calls import guarded_call
+from pyharness.ingdb.functions import native_names
 from pyharness.ingdb.process import libraries
 from pyharness.ingdb.stops import handlers
 from pyharness.protocol.mi import READ_MORE
@@ -28,13 +30,16 @@ class _Load(gdb.Breakpoint):
     stepping: ClassVar[set[int]] = set()
     passed: ClassVar[bool] = False
     """Whether a thread that steps has passed it."""
+    waiting: ClassVar[dict[int, str]] = {}
+    """Number of a place → its function, which a library of others may have, too."""
 
     def __init__(self, address: int) -> None:
         super().__init__(f"*{address:#x}", internal=True)
         self._told: set[Library] = set()
+        self._searched: set[Library] = set()
 
     def stop(self) -> bool:
-        """Whether there is a library that gdb has not read."""
+        """Whether there is a library that gdb has not read, or one with a function that is waited for."""
         thread = gdb.selected_thread()
         if guarded_call.UNDER_WAY.is_set() or thread is None:
             return False
@@ -43,7 +48,13 @@ class _Load(gdb.Breakpoint):
             return False
         unread = set(libraries.unread_libraries())
         new, self._told = unread - self._told, unread
-        return bool(new)
+        return bool(new) or bool(self.waiting and self._has_function())
+
+    def _has_function(self) -> bool:
+        """Whether a library that has come since has a function that is waited for."""
+        mapped = set(libraries.libraries())
+        new, self._searched = mapped - self._searched, mapped
+        return any(native_names.has_in_full(library, name) for library in new for name in self.waiting.values())
 
 
 def watch() -> int:
@@ -55,6 +66,13 @@ def watch() -> int:
         return 0
     gdb.events.stop.connect(_on_stop)
     return int(_Load(symbol.address + linker.bias).number)
+
+
+def wait(number: int, function: str) -> None:
+    """Stop for a library of others that has the function for which the place of this number waits; "" ends that."""
+    _Load.waiting.pop(number, None)
+    if function:
+        _Load.waiting[number] = function
 
 
 def steps(thread: gdb.InferiorThread) -> None:
@@ -76,5 +94,5 @@ def _on_stop(event: gdb.StopEvent) -> None:
     if _Load.passed:
         _Load.passed = False
         read = [libraries.load_symbols(library) for library in libraries.unread_libraries()]
-        if any(read):
+        if any(read) or _Load.waiting:
             terminal.write(READ_MORE)

@@ -75,6 +75,11 @@ def set_breakpoint(request: Break, call: Calls | None = None) -> Bound:
     return Bound(tuple(numbers), places=tuple(places))
 
 
+def is_set(number: int) -> bool:
+    """Whether the breakpoint of this number of the core's has a place in what is, or was, loaded."""
+    return bool(_bound.get(number))
+
+
 def _is_of_others(spec: str) -> bool:
     return spec.startswith("*") and not libraries.may_be_users(int(spec[1:], 16))
 
