@@ -7,6 +7,7 @@ import gc
 import os
 import resource
 import signal
+import sys
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -59,10 +60,10 @@ def private_state(tmp_path_factory: pytest.TempPathFactory):
 
 
 @pytest.fixture(scope="session", autouse=True)
-def no_activated_environment():
-    """Whoever runs the tests may have one activated, where programs would run that are meant for this one."""
-    for name in ("VIRTUAL_ENV", "CONDA_PREFIX"):
-        os.environ.pop(name, None)
+def programs_run_here():
+    """In this environment: in none that is activated, nor the ``.venv`` of a clone that this one lies in (nox)."""
+    os.environ["VIRTUAL_ENV"] = sys.prefix
+    os.environ.pop("CONDA_PREFIX", None)
 
 
 @pytest.fixture(scope="session", autouse=True)

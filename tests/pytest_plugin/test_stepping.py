@@ -17,6 +17,7 @@ SUITE = PROGRAMS / "suite_of_stops.py"
 
 def test_a_test_looks_at_its_own_kernel(tmp_path):
     (tmp_path / "test_stops.py").write_text(SUITE.read_text())
+    (tmp_path / "pytest.ini").touch()  # no configuration of a folder above
     (tmp_path / "native.so").write_bytes(library(PROGRAMS / "scaled.cpp", "-O0").read_bytes())
     command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "--pyharness", "test_stops.py"]
     environment = {**environment_of(tmp_path / "state"), "COLUMNS": "200"}
