@@ -30,3 +30,19 @@ def test_its_frames_have_variables_and_values_in_both_languages(dap, monkeypatch
     assert program.evaluate("numbers[5] + 1", python["id"]) == "6"
     assert program.evaluate("py:sum(numbers)", stood.frame) == "28"
     program.leave()
+
+
+def test_a_frame_of_one_that_went_on_is_found_again(dap, monkeypatch):
+    """It is as many frames further out as its thread has left meanwhile."""
+    monkeypatch.setenv("PYTHONPATH", str(builds.crossing("parallel", SOURCE, "-fopenmp")))
+    part = {"name": "parallel::part", "condition": "number == 1"}
+    program = Debugging(dap.stdio(), SCRIPT.name).launch(functions=[part], args=["meet"])
+    stood = program.stood()
+    stack = program.stack(stood.thread)
+    meet, shares = ([frame for frame in stack if frame["name"] == name][-1] for name in ("parallel::meet", "shares"))
+    assert program.variables(meet["id"])["count"]["value"] == "2"
+    assert program.evaluate("released = 1", stood.frame) == "1"
+    assert program.variables(meet["id"])["count"]["value"] == "2"
+    assert program.evaluate("count + 1", meet["id"]) == "3"
+    assert program.evaluate("what", shares["id"]) == "'meet'"
+    program.leave()

@@ -21,6 +21,25 @@ long total(long count) {
   return sum; // @whole
 }
 
+volatile long released = 0;
+
+long awaited(long number) {
+  while (number == 0 && released == 0) {
+    usleep(1000);
+  }
+  return part(number);
+}
+
+// The thread that called is deep in a part of its own until another one sets `released`.
+long meet(long count) {
+  long sum = 0;
+#pragma omp parallel for num_threads(2) schedule(static, 1) reduction(+ : sum)
+  for (long number = 0; number < count; ++number) {
+    sum += awaited(number);
+  }
+  return sum;
+}
+
 void scaled(float* values, long number) {
   values[number] *= 2; // @scaled
 }
@@ -67,6 +86,7 @@ void fault(long count) {
 
 PYBIND11_MODULE(parallel, m) {
   m.def("total", &parallel::total);
+  m.def("meet", &parallel::meet);
   m.def("scale", &parallel::scale);
   m.def("nap", &parallel::nap);
   m.def("hold", &parallel::hold);

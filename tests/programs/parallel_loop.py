@@ -9,6 +9,8 @@ def shares(what):
     print("begin", flush=True)
     if what == "hold":
         parallel.hold(0)  # @hold
+    elif what == "meet":
+        parallel.meet(2)
     elif what == "nap":
         parallel.nap(4)  # @nap
     elif what == "scale":

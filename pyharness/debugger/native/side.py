@@ -143,7 +143,8 @@ class NativeSide:
         said = self.asking.said(command, f"{line_of(command)} standing {thread}")
         if "runs" not in said:
             return [answer_of(command, said)]
-        return self.threads.held(thread, lambda: [self.ask(command)]) or []
+        held = f"{line_of(command)} held {thread}"
+        return self.threads.held(thread, lambda: [answer_of(command, self.asking.said(command, held))]) or []
 
     def look_ahead(self, command: mi.Stack | mi.Scopes) -> None:
         """Have gdb read what a client will ask for next of a thread that stands in native code."""

@@ -24,6 +24,7 @@ from pyharness.ingdb.printers import known
 from pyharness.ingdb.printers import values as tensor_values
 from pyharness.ingdb.process import libraries
 from pyharness.ingdb.stack import backtrace, interpreter_loop, shared_work, unwritten
+from pyharness.ingdb.stack.held_levels import HELD_LEVELS
 from pyharness.ingdb.stops import every_function, handlers, inlined_way
 from pyharness.ingdb.tensors.format import one_line
 from pyharness.ingdb.variables.native_expression import text_of
@@ -82,12 +83,14 @@ class _Registered(gdb.MICommand):
         self._handler = handler
 
     def invoke(self, argv: list[str]) -> dict[str, object]:
-        text, standing = argv[0] if argv else "{}", argv[2:]
+        text = argv[0] if argv else "{}"
+        how, thread = argv[1:] or ("", "0")
         try:
             request = self._command.from_json(json.loads(text))
-            if standing and not select(int(standing[0])).is_stopped():
+            if how == "standing" and not select(int(thread)).is_stopped():
                 return {"runs": "yes"}
-            return {"json": json.dumps(encode(self._handler(request)))}
+            with HELD_LEVELS.held(int(thread) if how == "held" else 0):
+                return {"json": json.dumps(encode(self._handler(request)))}
         except UnicodeDecodeError as error:
             raise gdb.GdbError(_no_text(error.object)) from error
         except (HarnessError, MalformedError, json.JSONDecodeError, gdb.error) as error:
@@ -315,6 +318,8 @@ def _caller() -> mi.Caller:
 def _stack(request: mi.Stack) -> mi.MergedStack:
     thread = select(request.thread)
     frames = backtrace.merged_stack(thread, limit=request.limit)
+    if HELD_LEVELS.is_held(request.thread):
+        HELD_LEVELS.tell(backtrace.frames_in_order(thread, handles=False)[0])
     holder = backtrace.level_with(thread, request.holding) if request.holding else 0
     here = frames[0].address if frames and frames[0].language == "native" and frames[0].file else None
     note = _changed_at(here) or kernel_build.hint_at(innermost()[0]) if here else ""

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from pyharness.ingdb.mi.commands import select
 from pyharness.ingdb.stack.backtrace import frames_in_order
+from pyharness.ingdb.stack.held_levels import HELD_LEVELS
 from pyharness.ingdb.variables.expression import evaluate
 from pyharness.ingdb.variables.tensor import TensorContent
 from pyharness.model.errors import HarnessError
@@ -26,7 +27,8 @@ class Place:
         self.thread = select(lwp)
         if not self.thread.is_stopped():
             raise HarnessError(f"Thread {lwp} is running.", "Pause it first.")
-        frames, self._python = frames_in_order(self.thread) if level else _innermost(self.thread)
+        frames, self._python = (frames_in_order if level or HELD_LEVELS.differ(lwp) else _innermost)(self.thread)
+        level = HELD_LEVELS.now(lwp, level, frames)
         if level >= len(frames):
             raise HarnessError(f"Thread {lwp} has {len(frames)} frames: there is no frame {level}.")
         self._level = level

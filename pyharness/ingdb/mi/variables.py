@@ -12,6 +12,7 @@ from pyharness.ingdb.calls import ending
 from pyharness.ingdb.mi.commands import handles, select
 from pyharness.ingdb.printers import known
 from pyharness.ingdb.stack import backtrace
+from pyharness.ingdb.stack.held_levels import HELD_LEVELS
 from pyharness.ingdb.variables.element_lines import lines_of_element
 from pyharness.ingdb.variables.expression import evaluate
 from pyharness.ingdb.variables.frame import scopes
@@ -59,7 +60,7 @@ def _frame(lwp: int, level: int) -> tuple[NativeFrame | PythonFrame, Python | No
     frames, python = backtrace.frames_in_order(thread, mi.MAX_FRAMES, handles=False)
     if not 0 <= level < len(frames):
         raise HarnessError(f"There is no frame {level}: the stack has {len(frames)}.", "Ask for the stack again.")
-    frame = frames[level]
+    frame = frames[HELD_LEVELS.now(lwp, level, frames)]
     if isinstance(frame, NativeFrame):
         frame = dataclasses.replace(frame, handle=backtrace.handle_of(frame))
         frame.handle.select()

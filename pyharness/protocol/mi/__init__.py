@@ -1,7 +1,8 @@
 """The ``-ph-*`` commands: what the controller asks of gdb over MI, beyond what MI has, and what gdb answers.
 
 On the wire a command is ``-NAME "JSON"`` and its answer ``^done,json="..."``. A command about a thread that must stand
-may be sent as ``-NAME "JSON" standing LWP``: where that thread runs, the answer is ``^done,runs="yes"``.
+may be sent as ``-NAME "JSON" standing LWP``: where that thread runs, the answer is ``^done,runs="yes"``. It may be held
+then, and asked about by ``-NAME "JSON" held LWP``: the levels of its frames are those that were told of it.
 
 The controller sends them all (``debugger/``), gdb's Python handles them (``ingdb/mi/``). Threads are named by LWP, the
 kernel's thread id; levels count the frames of the merged stack outwards, from 0. A question that cannot be answered is
