@@ -36,7 +36,9 @@ model = torch._inductor.aoti_load_package("model.pt2")
 model(torch.zeros(5, 20))
 model(torch.eye(5, 20) * torch.finfo(torch.float32).max)
 """
-AOT_LIBRARIES = ("torch_cpu", "c10")
+BACKWARD = ("cpp_fused_gelu_gelu_backward_", "cpp_fused_gelu_backward_")
+"""How its name begins; on torch 2.15 it is the second."""
+AOT_LIBRARIES = ("torch", "torch_cpu", "c10")
 
 
 @pytest.fixture(scope="module")
@@ -105,7 +107,7 @@ def test_a_node_is_the_line_of_the_wrapper_in_cxx_that_calls_its_kernel(told):
     assert (again["function"], again["fx"]["module"]) == ("cpp_fused_add_gelu_0", "blocks.1")
     frames = [(each["function"], (each["fx"] or {}).get("module")) for each in again["stack"] if not each["plumbing"]]
     assert frames[:2] == [("cpp_fused_add_gelu_0", "blocks.1"), ("inductor_entry_impl", "blocks.1")]
-    assert text_of(backward).startswith("cpp_fused_gelu_gelu_backward_")
+    assert text_of(backward).startswith(tuple(BACKWARD))
 
 
 @pytest.mark.rotated_tests(turns=11, number=1)
@@ -199,7 +201,7 @@ def test_a_place_in_a_library_without_line_tables_says_how_to_have_them(folder, 
     assert "--debug-kernels" in result.stderr
     events = json.loads(command("trace", "trains.py", "--json").stdout)["events"]
     nodes = {each["name"]: each["nodes"] for each in events if each["name"].startswith("cpp_fused")}
-    assert "erf" in nodes["cpp_fused_gelu_gelu_backward_2"], "the only call of it"
+    assert "erf" in nodes[next(f"{name}2" for name in BACKWARD if f"{name}2" in nodes)], "the only call of it"
     assert not nodes["cpp_fused_add_gelu_0"], "either of two layers"
 
 
@@ -228,7 +230,8 @@ def test_the_library_of_a_package_is_stepped_through_without_python(folder, envi
     assert "AOTInductorModel::run_impl" in stacks[0], gdb.stdout
     assert re.search(r"cpp_fused_add_gelu_0 .*\[fx: \w+ ← blocks.0", stacks[1]), gdb.stdout
     assert re.search(r"run_impl .*\[fx: add_1 ← blocks.0", stacks[1]), gdb.stdout
-    assert re.search(r"cpp_fused_add_gelu_0 .*\[fx: \w+ ← blocks.0", stacks[2]), gdb.stdout
+    assert "cpp_fused_add_gelu_0 " in stacks[2], gdb.stdout  # of optimized code the next line may have no node
+    assert re.search(r"run_impl .*\[fx: add_1 ← blocks.0", stacks[2]), gdb.stdout
 
 
 @pytest.mark.usefixtures("packaged")

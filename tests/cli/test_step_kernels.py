@@ -57,8 +57,8 @@ def text_of(frame):
     return Path(frame["file"]).read_text().splitlines()[frame["line"] - 1]
 
 
-BACKWARD = {"cpp_fused_gelu_gelu_backward_0", "cpp_fused_gelu_backward_0"}
-"""Its name until torch 2.14, and since."""
+BACKWARD = ("cpp_fused_gelu_gelu_backward_0", "cpp_fused_gelu_backward_0")
+"""Its name; on torch 2.15 it is the second."""
 COMPILES = ("--at", "{compiles}", "--into", "--into", "--out")
 """Passes by what compiles: into Dynamo's own code for the function first, then into inductor's wrapper."""
 

@@ -2,8 +2,9 @@
 
 import pytest
 
-TRACED = """import torch
-
+# torch warns of all that is traced on Python 3.14.
+TRACED = """import torch, warnings
+warnings.simplefilter("ignore", FutureWarning)
 class Net(torch.nn.Module):
     def forward(self, x):
         y = x + 1
@@ -23,8 +24,7 @@ ASKED = ("--print", "y", "--print", "y.shape[0] + y.numel()", "--print", "float(
         (("--at", "op:aten::mul", "--stack"), "aten::mul.Tensor(float32[2, 3], "),
     ],
 )
-def test_the_graph_is_as_without_a_debugger(pyharness, tmp_path, monkeypatch, where, said):
-    monkeypatch.setenv("PYTHONWARNINGS", "ignore::FutureWarning")  # torch has one for all that is traced on 3.14
+def test_the_graph_is_as_without_a_debugger(pyharness, tmp_path, where, said):
     (tmp_path / "traced.py").write_text(TRACED)
     done = pyharness("step", "traced.py", *where)
     assert said in done.stdout
