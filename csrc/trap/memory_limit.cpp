@@ -5,9 +5,11 @@
 #include <csrc/trap/python_api.h>
 
 #include <array>
+#include <charconv>
 #include <cstdio>
 #include <cstdlib>
 #include <ctime>
+#include <string_view>
 
 #include <unistd.h>
 
@@ -37,9 +39,10 @@ std::size_t resident() {
   if (file != nullptr) {
     std::array<char, 128> text{};
     if (std::fgets(text.data(), text.size(), file) != nullptr) {
-      char* second = nullptr;
-      std::strtol(text.data(), &second, 10);
-      pages = std::strtol(second, nullptr, 10);
+      // Not strtol: with GCC 16's headers it asks for glibc 2.38.
+      const std::string_view line = text.data();
+      const std::string_view second = line.substr(line.find(' ') + 1);
+      std::from_chars(second.begin(), second.end(), pages);
     }
     std::fclose(file);
   }
