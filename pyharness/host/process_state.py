@@ -16,6 +16,8 @@ _STARTED = 19
 """The number of the field with the time of the start, in ticks since the machine began."""
 _STACK = 25
 """The number of the field with the address where the stack begins."""
+_READ_INPUT = ["0", "0x0"]
+"""What ``/proc/PID/syscall`` begins with for ``read(0, ...)`` on x86-64."""
 _ENDED = {"", "Z", "X"}
 READS = b"pyharness-reads"
 """The name of a thread of ours while it holds a process to read it (``reading/live/tracing.py``)."""
@@ -106,6 +108,19 @@ def computed(pid: int, lwp: int) -> float | None:
     if fields[:1] != ["R"]:
         return None
     return (int(fields[_USER]) + int(fields[_SYSTEM])) / os.sysconf("SC_CLK_TCK")
+
+
+def waiting_for_input(pid: int) -> tuple[int, ...]:
+    """The threads of a process that read its standard input now, by LWP; none where the kernel does not tell."""
+    return tuple(lwp for lwp in tasks(pid) if _system_call(f"{pid}/task/{lwp}")[:2] == _READ_INPUT)
+
+
+def _system_call(thread: str) -> list[str]:
+    """The number and the arguments of the system call that a thread waits in; else a word, or nothing."""
+    try:
+        return Path(f"/proc/{thread}/syscall").read_text(encoding="utf-8").split()
+    except OSError:
+        return []
 
 
 def processor_times(pid: int) -> dict[int, float]:

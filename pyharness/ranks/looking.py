@@ -65,17 +65,21 @@ class _Motion:
     """How many collectives it has called; ``None`` where that is not known."""
     rested: float
     """Seconds since its main thread last ran."""
+    reads_input: tuple[int, ...]
+    """Threads that wait for standard input."""
 
 
 def _motion(pid: int) -> _Motion:
     rested = process_state.rested(pid)  # before anything of ours has it run
-    return _Motion(process_state.processor_times(pid), recorded(pid), rested)
+    reads_input = process_state.waiting_for_input(pid)
+    return _Motion(process_state.processor_times(pid), recorded(pid), rested, reads_input)
 
 
 def _with_motion(seconds: float, rank: Rank, before: _Motion, after: _Motion) -> Rank:
     busy = busy_threads(before.seconds, after.seconds, seconds)
     moved = before.calls is not None and after.calls is not None and before.calls != after.calls
-    return replace(rank, busy=busy, moved=moved, rested=round(before.rested, 1))
+    rested = round(before.rested, 1)
+    return replace(rank, busy=busy, moved=moved, rested=rested, reads_input=after.reads_input)
 
 
 def busy_threads(before: Mapping[int, float], after: Mapping[int, float], seconds: float) -> Busy:

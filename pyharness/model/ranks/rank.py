@@ -39,6 +39,8 @@ class Rank:
     """The call of ``torch.distributed`` that its main thread is in; ``None`` for none."""
     busy: tuple[tuple[int, float], ...] = ()
     """Threads that computed during the look, by their kernel ids, each with its share of a core."""
+    reads_input: tuple[int, ...] = ()
+    """Threads that waited for standard input at the end of the look, by their kernel ids."""
     moved: bool = False
     """Whether it called a collective during the look."""
     torch: str = ""
@@ -81,6 +83,7 @@ def rank_from_json(data: dict[str, Any]) -> Rank:
             "threads": tuple(thread_from_json(one) for one in data["threads"]),
             "groups": tuple(group_from_json(one) for one in data["groups"]),
             "asked": _asked(data["asked"]) if data["asked"] else None,
+            "reads_input": tuple(data["reads_input"]),
             "busy": tuple((int(lwp), float(share)) for lwp, share in data["busy"].items()),
             "workers": tuple(rank_from_json(one) for one in data["workers"]),
         }

@@ -10,7 +10,7 @@ from pyharness.model.frozen import frozen
 from pyharness.model.text.source_line import short_path
 from pyharness.model.text.stack_format import function_text
 from pyharness.model.user_code import is_users_frame
-from pyharness.ranks.blame.rules import COLLECTIVE_FILE, COMPILES, RULES
+from pyharness.ranks.blame.rules import COLLECTIVE_FILE, COMPILES, FILE, INPUT, RULES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -92,10 +92,11 @@ def of_thread(rank: Rank, thread: ThreadStack) -> Activity:
     inner = _inner(thread.frames)
     natives = [function_text(frame) for frame in inner if frame.language == "native"]
     pythons = [f"{frame.file}:{frame.function}" for frame in inner if frame.language == "python"]
-    for rule in RULES:
-        if rule.fits(natives, pythons):
-            more = _with_whom(rank, thread, rule.kind) + _within(thread.frames, rule.kind)
-            return Activity(rule.kind, rule.text + more, place)
+    if rule := next((one for one in RULES if one.fits(natives, pythons)), None):
+        if rule is FILE and thread.lwp in rank.reads_input:  # without symbols its functions say no more
+            rule = INPUT
+        more = _with_whom(rank, thread, rule.kind) + _within(thread.frames, rule.kind)
+        return Activity(rule.kind, rule.text + more, place)
     busy, workers = dict(rank.busy), [one for one in rank.threads if inner and one.works_for == thread.lwp]
     if workers and not any(busy.get(one.lwp) for one in workers):
         return Activity("parallel", f"waits for threads that work for it ({_told(rank, workers)})", place)

@@ -37,6 +37,12 @@ COMPILES = Rule(
     python=r"/torch/(_dynamo/(convert_frame|symbolic_convert|output_graph)"
     r"|_inductor/(compile_fx|codecache|graph|scheduler|async_compile|cpp_builder))\.py:",
 )
+INPUT = Rule("input", "waits for input", r"^(builtin_input\w*|PyOS_Readline|PyFile_GetLine|my_fgets)$")
+FILE = Rule(
+    "file",
+    "reads or writes a file",
+    r"^(__)?(GI_)?(p?read\w*|p?write\w*|f(data)?sync|openat?(64)?|fcntl\w*|flock)$",
+)
 RULES = (
     Rule("loader", "waits for its data loader", python=r"/torch/utils/data/dataloader\.py:.*_(try_)?get_data$"),
     COMPILES,
@@ -56,7 +62,7 @@ RULES = (
     ),
     Rule("ends", "is ending", r"^(Py_FinalizeEx|Py_Exit|__run_exit_handlers|exit|_?Py_Finalize\w*)$"),
     Rule("gil", "waits for the GIL", r"^(take_gil|PyEval_RestoreThread|PyEval_AcquireThread)$"),
-    Rule("input", "waits for input", r"^(builtin_input\w*|PyOS_Readline|PyFile_GetLine|my_fgets)$"),
+    INPUT,
     Rule("child", "waits for a child process", r"^(__)?(wait4|waitpid|waitid)$"),
     Rule(
         "mutex",
@@ -84,10 +90,6 @@ RULES = (
         "waits for the network or a pipe",
         r"^(__)?(GI_)?(recv\w*|accept4?|connect|p?poll|ppoll|epoll_p?wait|p?select)$",
     ),
-    Rule(
-        "file",
-        "reads or writes a file",
-        r"^(__)?(GI_)?(p?read\w*|p?write\w*|f(data)?sync|openat?(64)?|fcntl\w*|flock)$",
-    ),
+    FILE,
 )
 """The first rule that fits holds."""
