@@ -60,7 +60,7 @@ def changed(program, watch, thread, letter):
         ("turned[2][-1]", "turned[2, -1] (float32)", "11.0", "12.0", "a", "add"),
         ("brain[1, 0]", "brain[1, 0] (bfloat16)", "1.0", "3.0", "b", "write_brain"),
         ("counts[2]", "counts[2] (int64)", "3", "-7", "i", "write_counts"),
-        ("pair", "pair (float32 [2])", "[0.0, 0.0]", None, "s", "write_small"),
+        ("wait", "wait (float32 [2])", "[0.0, 0.0]", None, "s", "write_small"),
     ],
 )
 def test_an_element_is_watched_and_the_python_line_told(

@@ -43,7 +43,7 @@ def main():
     torch.nn.init.constant_(model.weight, 0.25)
     model(torch.tensor([2.0, 3.0])).backward()
     uncopyable = torch.Tensor._make_wrapper_subclass(Uncopyable, (2,))
-    pair = torch.zeros(2)
+    wait = torch.zeros(2)  # as the kernel is called
     for letter in iter(lambda: sys.stdin.read(1), ""):
         if letter == "k":
             kernel(x)
@@ -56,7 +56,7 @@ def main():
         elif letter == "i":
             counts[-1] -= 10  # @write_counts
         elif letter == "s":
-            pair.fill_(0.5)  # @write_small
+            wait.fill_(0.5)  # @write_small
         elif letter == "e":
             fails(lambda: torch.ops.tensor_kernel.wait(x, [x], None, [1], [2], 1.5, -1, -1))
         elif letter == "p":

@@ -56,6 +56,8 @@ class Target:
 
 
 _NUMBERS = frozenset({gdb.TYPE_CODE_INT, gdb.TYPE_CODE_FLT, gdb.TYPE_CODE_CHAR, gdb.TYPE_CODE_BOOL, gdb.TYPE_CODE_ENUM})
+_CODE = frozenset({gdb.TYPE_CODE_FUNC, gdb.TYPE_CODE_METHOD})
+"""Types of functions: nobody watches one, and a variable of Python's may have its name."""
 
 
 def at_address(address: int, length: int) -> Target:
@@ -114,7 +116,8 @@ def tensor_named(place: Place, base: str) -> TensorInfo | None:
         except gdb.error:
             pass
         else:
-            return _tensor_of(value)
+            if value.type.code not in _CODE:
+                return _tensor_of(value)
     return place.python_tensor(base)
 
 
