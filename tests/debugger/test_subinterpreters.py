@@ -16,13 +16,15 @@ extern "C" int outer(int x) {
   return a + 1;
 }
 """
-PROGRAM = """import ctypes
+# An isolated one of 3.12 does not load ctypes.
+PROGRAM = """import ctypes, sys
 try:
     import _xxsubinterpreters as interpreters
 except ImportError:
     import _interpreters as interpreters
 ctypes.PyDLL({library!r})
-interpreters.run_string(interpreters.create(), "import ctypes; print(ctypes.PyDLL({library!r}).outer(3), flush=True)")
+own = interpreters.create(isolated=False) if sys.version_info[:2] == (3, 12) else interpreters.create()
+interpreters.run_string(own, "import ctypes; print(ctypes.PyDLL({library!r}).outer(3), flush=True)")
 print("end")
 """
 

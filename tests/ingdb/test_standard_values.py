@@ -19,7 +19,11 @@ STANDARD = {row["name"]: row["value"] for row in ROWS if row["type"].startswith(
 
 
 def told(value):
-    """The value as the page has it: addresses and the numbers of threads differ, and a core has no names of threads."""
+    """The value as the page has it: addresses and the numbers of threads differ, and a core has no names of threads.
+
+    GCC 16's printers leave the types of a variant out.
+    """
+    value = value.replace("std::variant [index", "std::variant<int, std::string> [index")
     value = re.sub(r'LWP \d+(, "\w+")?', "LWP 4711", value)
     return re.sub(r"0x[0-9a-f]{4,}", "0x7fff1000", value)
 
