@@ -39,9 +39,10 @@ std::size_t resident() {
   if (file != nullptr) {
     std::array<char, 128> text{};
     if (std::fgets(text.data(), text.size(), file) != nullptr) {
-      // Not strtol: with GCC 16's headers it asks for glibc 2.38.
-      const std::string_view line = text.data();
-      const std::string_view second = line.substr(line.find(' ') + 1);
+      // Not strtol, nor substr: they ask for a glibc or a libstdc++ that the
+      // wheel's name does not.
+      std::string_view second = text.data();
+      second.remove_prefix(second.find(' ') + 1);
       std::from_chars(second.begin(), second.end(), pages);
     }
     std::fclose(file);
