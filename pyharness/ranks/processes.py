@@ -7,7 +7,7 @@ from itertools import pairwise
 from pathlib import Path
 
 from pyharness.host.loader import words_of
-from pyharness.model.frozen import frozen
+from pyharness.model.frozen import changed, frozen
 from pyharness.model.ranks.launchers import restarts_of, told_rank
 
 _PROC = Path("/proc")
@@ -15,7 +15,8 @@ _SLURM_JOB, _SLURM_STEP, _SLURM_PORT = "SLURM_JOB_ID", "SLURM_STEP_ID", "SLURM_S
 _RUN, _PMIX = "TORCHELASTIC_RUN_ID", "PMIX_NAMESPACE"
 _JOBS = (_RUN, "MASTER_ADDR", "MASTER_PORT", _PMIX, _SLURM_JOB, _SLURM_STEP)
 """What the ranks of one job have in common."""
-_NOT_WORKERS = ("multiprocessing.resource_tracker", "multiprocessing.forkserver", "compile_worker")
+_SERVER = "multiprocessing.forkserver"
+_NOT_WORKERS = ("multiprocessing.resource_tracker", _SERVER, "compile_worker")
 """In the command lines of processes that Python and torch start for themselves."""
 SPAWNED = "python -c"
 """What a process of ``multiprocessing`` is called by its command line."""
@@ -36,6 +37,11 @@ class Process:
     program: str
     """The name of the file that it runs; empty where that may not be seen."""
     is_over: bool
+    is_forked: bool = False
+    """Whether multiprocessing's server of forks has forked it, as it does by default from 3.14 on.
+
+    Its words are the server's then.
+    """
 
     @property
     def runs_python(self) -> bool:
@@ -51,7 +57,15 @@ class Process:
     @property
     def is_helper(self) -> bool:
         """Whether Python, torch or pyharness started it for themselves."""
-        return self.looks or any(name in word for word in self.words for name in _NOT_WORKERS)
+        return self.looks or (not self.is_forked and self._has(_NOT_WORKERS))
+
+    @property
+    def is_server(self) -> bool:
+        """Whether it is multiprocessing's server of forks, or one that it has forked."""
+        return self._has((_SERVER,))
+
+    def _has(self, names: tuple[str, ...]) -> bool:
+        return any(name in word for word in self.words for name in names)
 
     @property
     def script(self) -> str:
@@ -99,7 +113,10 @@ class Table:
 
     def __init__(self) -> None:
         pids = [int(name) for name in os.listdir(_PROC) if name.isdigit()]  # noqa: PTH208  (a thousand of them)
-        self.processes = {pid: process for pid in pids if (process := _process(pid))}
+        found = {pid: process for pid in pids if (process := _process(pid))}
+        servers = {pid for pid, process in found.items() if process.is_server}
+        forked = {pid: changed(found[pid], is_forked=True) for pid in servers if found[pid].parent in servers}
+        self.processes = found | forked
 
     def children(self, pid: int) -> list[Process]:
         """What a process has started itself."""

@@ -21,6 +21,7 @@ HANGS = {
     "stopped": "is stopped by a signal (Ctrl-Z or SIGSTOP) in stopped (",
     "raises": "has raised ValueError('on one rank'), and ends, and waits for its threads.",
     "loader_worker": "waits for its data loader in loader_worker (",
+    "forked_worker": "waits for its data loader in forked_worker (",
     "compiles": "sleeps while torch.compile compiles in compiles.<locals>.slow (",
     "children": "waits for a child process in children (",
 }
@@ -50,7 +51,7 @@ def test_a_rank_that_never_came(verdict, fault):
     assert (said.kind, said.culprits, said.waiting) == ("absent", (1,), (0, 2))
     assert said.sentence.startswith(LACKS + HANGS[fault])
     assert "Ranks 0,2 wait for it" in said.sentence
-    if fault == "loader_worker":
+    if fault in {"loader_worker", "forked_worker"}:
         assert "sleeps in Slow.__getitem__ (" in said.sentence
         assert f"faults.py:{line_of('slow_item', SCRIPT)})" in said.sentence
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from itertools import islice, takewhile
+from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 from pyharness.model.frozen import frozen
 from pyharness.model.text.source_line import short_path
 from pyharness.model.text.stack_format import function_text
 from pyharness.model.user_code import is_users_frame
-from pyharness.ranks.blame.rules import COLLECTIVE_FILE, COMPILES, FILE, INPUT, RULES
+from pyharness.ranks.blame.rules import COLLECTIVE_FILE, COMPILES, FILE, GIL, INPUT, RULES, WAITS_FOR_A_TIME, Rule
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -52,6 +53,7 @@ _STATES = {
 }
 
 
+_PYTHON = re.compile(r"(lib)?python3")
 _MOST = 2
 """Other threads that are told of."""
 _FOR_WORKERS = {"loader", "child", "queue"}
@@ -92,9 +94,8 @@ def of_thread(rank: Rank, thread: ThreadStack) -> Activity:
     inner = _inner(thread.frames)
     natives = [function_text(frame) for frame in inner if frame.language == "native"]
     pythons = [f"{frame.file}:{frame.function}" for frame in inner if frame.language == "python"]
-    if rule := next((one for one in RULES if one.fits(natives, pythons)), None):
-        if rule is FILE and thread.lwp in rank.reads_input:  # without symbols its functions say no more
-            rule = INPUT
+    rule = next((one for one in RULES if one.fits(natives, pythons)), None)
+    if rule := _without_symbols(rank, thread, inner) or rule:
         more = _with_whom(rank, thread, rule.kind) + _within(thread.frames, rule.kind)
         return Activity(rule.kind, rule.text + more, place)
     busy, workers = dict(rank.busy), [one for one in rank.threads if inner and one.works_for == thread.lwp]
@@ -103,6 +104,16 @@ def of_thread(rank: Rank, thread: ThreadStack) -> Activity:
     if workers or busy.get(thread.lwp):
         return Activity("computes", "computes" + _within(thread.frames, ""), place)
     return Activity("stands", f"stands in {natives[0]}" if natives else "stands", place)
+
+
+def _without_symbols(rank: Rank, thread: ThreadStack, inner: Sequence[Frame]) -> Rule | None:
+    """What a thread does within an interpreter whose functions have no names; ``None`` where nothing tells."""
+    natives = [frame for frame in inner if frame.language == "native"]
+    if thread.lwp in rank.reads_input and FILE.fits(map(function_text, natives), ()):
+        return INPUT
+    waits = next((at for at, one in enumerate(natives) if WAITS_FOR_A_TIME.search(function_text(one))), len(natives))
+    is_interpreters = any(_PYTHON.match(PurePath(one.library or "").name) for one in natives[waits + 1 : waits + 2])
+    return GIL if is_interpreters and any(one.holds_gil for one in rank.threads if one is not thread) else None
 
 
 def _with_whom(rank: Rank, thread: ThreadStack, kind: str) -> str:

@@ -43,6 +43,9 @@ FILE = Rule(
     "reads or writes a file",
     r"^(__)?(GI_)?(p?read\w*|p?write\w*|f(data)?sync|openat?(64)?|fcntl\w*|flock)$",
 )
+GIL = Rule("gil", "waits for the GIL", r"^(take_gil|PyEval_RestoreThread|PyEval_AcquireThread)$")
+WAITS_FOR_A_TIME = re.compile(r"^(___?)?pthread_cond_(timed|clock)wait\w*$")
+"""What the interpreter itself calls for the GIL only: its locks are semaphores."""
 RULES = (
     Rule("loader", "waits for its data loader", python=r"/torch/utils/data/dataloader\.py:.*_(try_)?get_data$"),
     COMPILES,
@@ -61,7 +64,7 @@ RULES = (
         r"/threading\.py:_shutdown$",
     ),
     Rule("ends", "is ending", r"^(Py_FinalizeEx|Py_Exit|__run_exit_handlers|exit|_?Py_Finalize\w*)$"),
-    Rule("gil", "waits for the GIL", r"^(take_gil|PyEval_RestoreThread|PyEval_AcquireThread)$"),
+    GIL,
     INPUT,
     Rule("child", "waits for a child process", r"^(__)?(wait4|waitpid|waitid)$"),
     Rule(

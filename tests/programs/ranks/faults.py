@@ -155,6 +155,11 @@ def loader_worker(rank):
         pass
 
 
+def forked_worker(rank):
+    for _ in DataLoader(Slow(rank), num_workers=1, multiprocessing_context="forkserver"):  # @forked_worker
+        pass
+
+
 class Slow(Dataset):
     def __init__(self, rank):
         self.rank = rank
@@ -209,7 +214,7 @@ FAULTS = {
     for fault in (
         sleeps, computes, native_lock, gil_kept, python_lock, asks, stopped, raises, swapped,
         other_shape, other_root, barrier_of_one, subgroup, crossed, recv_without_send, loader_worker, uneven_batches,
-        unused_parameter, compiles, children, recv_of_one_that_sleeps, monitored_barrier, new_group, message_apart,
+        forked_worker, unused_parameter, compiles, children, recv_of_one_that_sleeps, monitored_barrier, new_group, message_apart,
     )
 }  # fmt: skip
 
