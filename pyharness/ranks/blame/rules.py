@@ -23,7 +23,7 @@ class Rule:
     native: str = r"(?!)"
     """A pattern of names of native functions."""
     python: str = r"(?!)"
-    """A pattern of ``FILE:FUNCTION`` of Python."""
+    """A pattern of ``FILE:FUNCTION`` of Python; up to 3.10 a method's name is without its class."""
 
     def fits(self, natives: Iterable[str], pythons: Iterable[str]) -> bool:
         """Whether one of the functions is such a one."""
@@ -77,9 +77,13 @@ RULES = (
         "waits for a native thread to end",
         r"^(__)?(pthread_join|pthread_timedjoin\w*|pthread_clockjoin\w*)$|^std::thread::join",
     ),
-    Rule("join", "waits for a thread to end", python=r"/threading\.py:.*(\.join|_wait_for_tstate_lock)$"),
-    Rule("queue", "waits for a queue", python=r"/(multiprocessing/queues|queue)\.py:.*\.(get|put)$"),
-    Rule("event", "waits for an event", python=r"/threading\.py:(Event|Condition|Semaphore|Barrier)\w*\.\w+$"),
+    Rule("join", "waits for a thread to end", python=r"/threading\.py:(.*\.)?(join|_wait_for_tstate_lock)$"),
+    Rule("queue", "waits for a queue", python=r"/(multiprocessing/queues|queue)\.py:(.*\.)?(get|put)$"),
+    Rule(
+        "event",
+        "waits for an event",
+        python=r"/threading\.py:((Event|Condition|Semaphore|Barrier)\w*\.\w+|wait|acquire)$",
+    ),
     Rule("lock", "waits for a Python lock", r"^(PyThread_acquire_lock\w*|_?PyMutex_Lock\w*|_PySemaphore_Wait)$"),
     Rule("sleep", "sleeps", r"^(__)?(clock_nanosleep|nanosleep|usleep|sleep|time_sleep|pysleep)\w*$"),
     Rule(

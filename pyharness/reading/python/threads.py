@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 MAX_THREADS = 10_000
 MAX_GLOBALS, MAX_MODULES = 10_000, 100_000
+_TID = 0x2D0
+"""Where glibc's ``struct pthread`` (``nptl/descr.h``) has the kernel's id on x86-64; ``pthread_self()`` points to it."""
 
 
 @frozen
@@ -29,7 +31,7 @@ class PythonThread:
     pthread: int
     """``pthread_self()`` of the thread: on x86-64 its ``fs_base``."""
     native_id: int | None
-    """Kernel thread id in the process's own namespace; ``None`` on CPython 3.10."""
+    """Kernel thread id in the process's own namespace; ``None`` where that is not known."""
     holds_gil: bool
     loops: tuple[Loop, ...]
 
@@ -59,9 +61,7 @@ class Python:
         self, thread: int, interpreter: int, holder: int, wanted: Callable[[int | None, int, int], bool]
     ) -> PythonThread | None:
         try:
-            pthread, native = self._pointer(thread, "thread.thread_id"), None
-            if "thread.native_thread_id" in self.layout:
-                native = self._pointer(thread, "thread.native_thread_id")
+            pthread, native = self._pointer(thread, "thread.thread_id"), self._kernel_id(thread)
             number = self._pointer(interpreter, "interpreter.id")
             if self._pointer(thread, "thread.interp") != interpreter or not wanted(native, pthread, number):
                 return None
@@ -70,12 +70,19 @@ class Python:
         return PythonThread(thread, number, pthread, native, thread == holder, tuple(self.frames.loops(thread)))
 
     def gil_holders(self) -> set[int]:
-        """Kernel ids of the threads that hold a GIL; empty on CPython 3.10, which does not keep them."""
+        """Kernel ids of the threads that hold a GIL."""
         interpreters = self._chain(self.runtime + self.layout["runtime.interpreters_head"], "interpreter.next")
         holders = [holder for interpreter in interpreters if (holder := self._gil_holder(interpreter))]
-        if "thread.native_thread_id" not in self.layout:
-            return set()
-        return {self._pointer(holder, "thread.native_thread_id") for holder in holders}
+        return {number for holder in holders if (number := self._kernel_id(holder))}
+
+    def _kernel_id(self, thread: int) -> int | None:
+        """CPython keeps it from 3.11 on; before, the C library does. ``None`` where neither tells."""
+        if "thread.native_thread_id" in self.layout:
+            return self._pointer(thread, "thread.native_thread_id")
+        try:
+            return self.memory.signed(self._pointer(thread, "thread.thread_id") + _TID, 4)
+        except UnreadableError:
+            return None
 
     def module_globals(self, name: str) -> dict[str, int]:
         """The global variables of a module of the main interpreter, by name; empty where it is not imported."""
