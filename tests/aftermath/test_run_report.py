@@ -13,6 +13,7 @@ import pytest
 from kit import builds, needs
 from kit.command import PYHARNESS
 from kit.marks import line_of
+from kit.names import qualified
 from kit.paths import PROGRAMS
 from kit.rotation import always
 from pyharness.model.results.aftermath import aftermath_from_json
@@ -25,7 +26,7 @@ SCRIPT = PROGRAMS / "ends.py"
 CRASHES = {
     "null": ("SIGSEGV (Segmentation fault) at 0x0: a null pointer", "null"),
     "in_thread": ("SIGSEGV (Segmentation fault) at 0x0: a null pointer", "null"),
-    "backward": ("SIGSEGV (Segmentation fault) at 0x10: a null pointer and 16 bytes", "Faulty.backward"),
+    "backward": ("SIGSEGV (Segmentation fault) at 0x10: a null pointer and 16 bytes", qualified("Faulty.backward")),
     "aborts": ("SIGABRT (Aborted)", "aborts"),
     "sent": ("SIGFPE (Floating point exception)", "sent"),
     "in_a_removed_folder": ("SIGSEGV (Segmentation fault) at 0x0: a null pointer", "null"),

@@ -2,6 +2,7 @@
 
 from kit import gdb as plain_gdb
 from kit import needs
+from kit.names import qualified
 from kit.paths import PROGRAMS
 
 pytestmark = needs.a_plain_build
@@ -33,7 +34,7 @@ def test_at_an_op_into_its_kernel_and_at_a_node(extension, tmp_path):
         "op_kernel.cpp:11",
         "$1 = 3",
         "native  walk::weighted",
-        "python  Scale.forward",
+        f"python  {qualified('Scale.forward')}",
         f"forward () at {EAGER}:19",
         "Note: MulBackward0(",
         "native  MulBackward0",

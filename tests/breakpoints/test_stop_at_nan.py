@@ -8,6 +8,7 @@ import pytest
 from kit import gdb as plain_gdb
 from kit import inductor, needs
 from kit.marks import line_of
+from kit.names import qualified
 from kit.paths import PROGRAMS
 
 pytestmark = [needs.a_plain_build, pytest.mark.rotated_tests(turns=9)]
@@ -51,7 +52,11 @@ def test_at_a_node_of_an_extension_that_is_not_ours(pyharness, survey):
     assert [frame["autograd"]["name"] for frame in node["stack"] if frame["autograd"]] == [NODE]
     names = [frame["function"] for frame in shown(node)]
     assert names[0] == NODE
-    assert names.index("torch::autograd::Engine::execute") < names.index("Tensor.backward") < names.index("step")
+    assert (
+        names.index("torch::autograd::Engine::execute")
+        < names.index(qualified("Tensor.backward"))
+        < names.index("step")
+    )
     assert [frame["line"] for frame in shown(node) if frame["function"] == "step"] == [marked("backward")]
     assert (after["language"], after["function"], after["line"]) == ("python", "step", marked("after"))
     assert "The first NaN was made by" in result.stderr

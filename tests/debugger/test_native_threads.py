@@ -7,6 +7,7 @@ import pytest
 
 import pyharness
 from kit.interpreters import cases, interpreters
+from kit.names import qualified
 
 CODE = """#include <pthread.h>
 static int (*called)(int);
@@ -168,6 +169,6 @@ def test_a_node_in_cxx_on_such_a_thread_is_shown_with_who_waits_for_it(pyharness
     assert done.returncode == 0, done.stderr
     stack = done.stdout.partition("(ph) bt\n")[2].partition("(ph)")[0]
     assert re.match(r"→ +0  native  SumBackward0\n +works for thread \d+ \(MainThread\):\n", stack)
-    assert "python  Nested.backward" in stack
+    assert f"python  {qualified('Nested.backward')}" in stack
     assert "p py:depth\n20\n" in done.stdout
     assert re.search(r"step · python · backward · \S*nested\.py:\d+\n", done.stdout)

@@ -13,6 +13,7 @@ import torch
 from backend_models import CASES, points
 
 from kit.marks import line_of
+from kit.names import qualified
 from kit.paths import ROOT
 from pyharness.fx import EditError, compile_report, reload
 from pyharness.fx.code import files
@@ -142,9 +143,10 @@ def test_files_say_what_they_are_and_earlier_ones_are_kept(afresh):
     assert len(set(written)) == len(written) == 16  # 2 sizes, 4 parts, captured and run
     assert all(path.exists() for path in written)
     stems = [path.stem.rpartition("_")[0] for path in written]
-    assert "Printing_forward_1_0_forward" in stems
-    assert "Printing_forward_1_1_forward" in stems
-    assert f"Broken_forward_{line_of('branch', backend_models.__file__)}_4_0_captured" in stems
+    printing, broken = (qualified(f"{name}.forward").replace(".", "_") for name in ("Printing", "Broken"))
+    assert f"{printing}_1_0_forward" in stems
+    assert f"{printing}_1_1_forward" in stems
+    assert f"{broken}_{line_of('branch', backend_models.__file__)}_4_0_captured" in stems
 
 
 def test_an_edited_file_runs(afresh):

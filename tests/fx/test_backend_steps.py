@@ -10,6 +10,7 @@ import pytest
 from kit import builds
 from kit.command import PYHARNESS
 from kit.marks import line_of
+from kit.names import qualified
 from kit.paths import ROOT, search_path
 
 pytestmark = pytest.mark.rotated_tests(turns=6)
@@ -73,11 +74,12 @@ def test_the_compiled_transformer(home):
     """A whole model in two graphs, and kernels behind C++ autograd Functions."""
     words = ["--at", "fx:swiglu", "--into-native", "--at", "fx:swiglu_backward", "--into-native", "--stack"]
     forward, into, backward, inside = step(home, *words, program=TRANSFORMER)
+    name = qualified("Transformer.forward").replace(".", "_")
     assert where(forward) == ("python", "forward", "swiglu")
-    assert (forward["fx"]["module"], file_of(forward)) == ("blocks.0.mlp", "Transformer_forward_0_0_forward")
+    assert (forward["fx"]["module"], file_of(forward)) == ("blocks.0.mlp", f"{name}_0_0_forward")
     assert (where(into), Path(into["file"]).name) == (("native", "swiglu_autograd", None), "swiglu.cpp")
     assert where(backward) == ("python", "forward", "swiglu_backward")
-    assert (backward["fx"]["module"], file_of(backward)) == ("blocks.2.mlp", "Transformer_forward_0_0_backward")
+    assert (backward["fx"]["module"], file_of(backward)) == ("blocks.2.mlp", f"{name}_0_0_backward")
     assert backward["fx"]["origin"] == forward["fx"]["origin"], "the same line of the model, in another block"
     assert where(inside) == ("native", "swiglu_backward_autograd", None)
     names = [(frame["function"], (frame["fx"] or {}).get("node")) for frame in inside["stack"]]

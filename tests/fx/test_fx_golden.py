@@ -10,6 +10,7 @@ import torch
 from fx_models import Model
 from torch import fx
 
+from kit import needs
 from pyharness.fx import Tracer, materialize
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -21,6 +22,7 @@ def shown(source_map):
         yield f"{entry.line:3} {entry.node:22} {entry.op:14} {entry.target:24} {entry.module!r:16} {origin}"
 
 
+@needs.LINES_OF_A_COPY
 def test_the_golden_file_and_map():
     torch.manual_seed(0)
     model = Model()

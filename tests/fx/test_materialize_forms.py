@@ -8,6 +8,7 @@ import torch
 from maps import assert_map_matches
 from torch import fx, nn
 
+from kit import needs
 from pyharness.fx import materialize
 
 X = torch.ones(2, 4)
@@ -49,6 +50,7 @@ def test_a_copy_and_a_pickle_work(model):
         assert_map_matches(materialize(twin))
 
 
+@needs.LINES_OF_A_COPY
 def test_a_copy_keeps_the_provenance(model, line_of):
     module = fx.GraphModule(model, traced(model))
     made = materialize(copy.deepcopy(module))

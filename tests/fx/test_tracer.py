@@ -4,6 +4,7 @@ import pytest
 import torch
 from torch import fx, nn
 
+from kit import needs
 from pyharness.fx import Tracer, materialize
 
 
@@ -12,6 +13,7 @@ def places(graph, root=None):
     return {entry.node: entry for entry in made.source_map.lines}
 
 
+@needs.LINES_OF_A_COPY
 def test_modules_and_lines(model, line_of):
     tracer = Tracer()
     entries = places(tracer.trace(model), model)

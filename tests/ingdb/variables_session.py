@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from dataclasses import fields, is_dataclass
 
 from kit.builds import tensor_kernel
+from kit.names import qualified
 from kit.paths import ROOT
 from pyharness.gdbmi.client import GdbClient
 from pyharness.gdbmi.records import quote
@@ -57,7 +58,10 @@ class Looking:
         return self.ask("ph-stack", thread=self.thread)["frames"]
 
     def level(self, function):
-        return next(index for index, frame in enumerate(self.stack()) if function in frame["function"])
+        name = qualified(function)
+        if name != function:  # other functions' names have it in them
+            return next(level for level, frame in enumerate(self.stack()) if frame["function"] == name)
+        return next(level for level, frame in enumerate(self.stack()) if function in frame["function"])
 
     def scope(self, function, name):
         scopes = self.ask("ph-scopes", thread=self.thread, level=self.level(function))

@@ -32,6 +32,10 @@ AN_ASKING_LOOP = pytest.mark.skipif(
     reason="only the loop of CPython 3.11 on x86-64 is asked where to trace",
 )
 
+LINES_OF_A_COPY = pytest.mark.skipif(
+    sys.version_info < (3, 11), reason="torch gives a forward with keyword-only parameters other lines on Python 3.10"
+)
+
 A_SAFE_PATH = pytest.mark.skipif(sys.version_info < (3, 11), reason="this Python always puts a folder on its path")
 
 

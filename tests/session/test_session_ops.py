@@ -2,12 +2,14 @@
 
 import json
 import os
+import re
 import subprocess
 
 import pytest
 
 from kit import builds
 from kit.command import PYHARNESS
+from kit.names import qualified
 from kit.paths import PROGRAMS, search_path
 
 pytestmark = pytest.mark.rotated_tests(turns=2)
@@ -27,7 +29,7 @@ language = "native"
 reason = "breakpoint"
 function = "walk::weighted"
 note = "hit 1, called from .*op_eager.py"
-stack_contains = ["walk::weighted", { language = "python", function = "Scale.forward", source = "torch.ops.walk" }]
+stack_contains = ["walk::weighted", { language = "python", function = "{FORWARD}", source = "torch.ops.walk" }]
 printed = { in0 = "5.0, 5.0" }
 
 [[step]]
@@ -53,7 +55,8 @@ expect = { language = "python", source = "done" }
 @pytest.fixture
 def played(session, tmp_path):
     def play(text):
-        written = text.replace("{PROGRAM}", str(PROGRAM)).replace("{EXTENSION}", str(builds.op_kernel()))
+        meant = {"PROGRAM": PROGRAM, "EXTENSION": builds.op_kernel(), "FORWARD": qualified("Scale.forward")}
+        written = re.sub(r"\{([A-Z]+)\}", lambda found: str(meant[found[1]]), text)
         command = [*PYHARNESS, "session", "run", session(written), "--json"]
         environment = {
             **os.environ,

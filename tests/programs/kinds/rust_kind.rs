@@ -2,13 +2,14 @@
 use std::os::raw::{c_char, c_int, c_long, c_void};
 
 type Object = *mut c_void;
+const END: Object = std::ptr::null_mut(); // of arguments
 
 extern "C" {
     fn PyLong_AsLong(object: Object) -> c_long;
     fn PyLong_FromLong(value: c_long) -> Object;
     fn PyTuple_GetItem(tuple: Object, index: isize) -> Object;
     fn PyModule_Create2(module: *mut Module, version: c_int) -> Object;
-    fn PyObject_CallOneArg(function: Object, argument: Object) -> Object;
+    fn PyObject_CallFunctionObjArgs(function: Object, ...) -> Object;
 }
 
 #[repr(C)]
@@ -41,8 +42,8 @@ unsafe extern "C" fn scaled(_module: Object, arguments: Object) -> Object {
 
 unsafe extern "C" fn twice(_module: Object, arguments: Object) -> Object {
     let function = PyTuple_GetItem(arguments, 0); // @twice
-    let once = PyObject_CallOneArg(function, PyTuple_GetItem(arguments, 1)); // @again
-    PyObject_CallOneArg(function, once)
+    let once = PyObject_CallFunctionObjArgs(function, PyTuple_GetItem(arguments, 1), END); // @again
+    PyObject_CallFunctionObjArgs(function, once, END)
 }
 
 #[no_mangle]
