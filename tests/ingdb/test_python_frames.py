@@ -30,10 +30,11 @@ def shown(thread):
 
 
 def threads_of(python, pid):
-    """The main thread and the other one; CPython 3.10 tells no kernel id, and adds threads at the front."""
-    threads = python.threads()
+    """The main thread and the other one, by the kernel's ids: CPython 3.10 adds threads at the front."""
+    threads = sorted(python.threads(), key=lambda thread: thread.native_id != pid)
+    assert {str(thread.native_id) for thread in threads} == {task.name for task in Path(f"/proc/{pid}/task").iterdir()}
     assert len(threads) == 2
-    return sorted(threads, key=lambda thread: thread.native_id != pid if thread.native_id else -threads.index(thread))
+    return threads
 
 
 def test_frames_are_those_that_python_sees(stopped):
@@ -76,6 +77,12 @@ def test_every_loop_has_its_place_on_the_stack(stopped):
     # qsort calls back into Python: at least the loops of the module and of the callback
     assert len(markers) >= 2
     assert [frame.function for frame in main.loops[-1].frames] in (["main", "<module>"], ["<module>"])
+
+
+@pytest.mark.parametrize("interpreter", readable_cases())
+def test_who_holds_the_gil_is_known_by_its_kernel_id(interpreter):
+    with waiting(interpreter, "py_holds_gil.py") as (process, _said), python_of(process.pid) as python:
+        assert python.gil_holders() == (set() if python.layout.free_threaded else {process.pid})
 
 
 def test_locals(stopped):
