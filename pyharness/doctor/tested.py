@@ -29,7 +29,7 @@ class Range:
 
 
 GDB = Range((13,), (18,))
-PYTHON = Range((3, 10), (3, 13))
+PYTHON = Range((3, 10), (3, 14))
 TORCH = Range((2, 13), (2, 15))
 DEBUGPY = Range((1, 8, 20), (1, 8))
 
