@@ -220,7 +220,7 @@ def test_a_library_that_waits_by_asking_again_and_again_stands(run, reports):
     (report,) = reports("hang")
     assert "it waits for its data loader in waits_for_its_loader (" in report["what"]
     (worker,) = report["workers"]
-    assert f"; process {worker['pid']} sleeps in Slow.__getitem__ (" in report["what"]
+    assert f"; process {worker['pid']} sleeps in {qualified('Slow.__getitem__')} (" in report["what"]
     assert f"Child process {worker['pid']} (ends.py)" in [
         line.text for line in report_lines(aftermath_from_json(report))
     ]

@@ -5,6 +5,7 @@ import re
 import pytest
 
 from kit.marks import line_of
+from kit.names import qualified
 from kit.paths import PROGRAMS
 from kit.ranked_job import RankedJob
 
@@ -52,7 +53,7 @@ def test_a_rank_that_never_came(verdict, fault):
     assert said.sentence.startswith(LACKS + HANGS[fault])
     assert "Ranks 0,2 wait for it" in said.sentence
     if fault in {"loader_worker", "forked_worker"}:
-        assert "sleeps in Slow.__getitem__ (" in said.sentence
+        assert f"sleeps in {qualified('Slow.__getitem__')} (" in said.sentence
         assert f"faults.py:{line_of('slow_item', SCRIPT)})" in said.sentence
 
 
