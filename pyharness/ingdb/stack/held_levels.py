@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class HeldLevels:
-    """The stacks of such threads as they were told."""
+    """The stacks of threads that are held now and then, as they were told."""
 
     def __init__(self) -> None:
         self._told: dict[int, list[Identity]] = {}
@@ -66,4 +66,4 @@ def _identity(frame: NativeFrame | PythonFrame) -> Identity:
 
 
 HELD_LEVELS = HeldLevels()
-"""Those of the program: it is one, as gdb is."""
+"""The levels of the program: it is one, as gdb is."""

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 MAX_THREADS = 10_000
 MAX_GLOBALS, MAX_MODULES = 10_000, 100_000
 _TID = 0x2D0
-"""Where glibc's ``struct pthread`` (``nptl/descr.h``) has the kernel's id on x86-64; ``pthread_self()`` points to it."""
+"""Where glibc's ``struct pthread`` (``nptl/descr.h``), at ``pthread_self()``, has the kernel's id on x86-64."""
 
 
 @frozen
