@@ -320,6 +320,8 @@ def _stack(request: mi.Stack) -> mi.MergedStack:
     frames = backtrace.merged_stack(thread, limit=request.limit)
     if HELD_LEVELS.is_held(request.thread):
         HELD_LEVELS.tell(backtrace.frames_in_order(thread, handles=False)[0])
+    else:
+        HELD_LEVELS.forget(request.thread)
     holder = backtrace.level_with(thread, request.holding) if request.holding else 0
     here = frames[0].address if frames and frames[0].language == "native" and frames[0].file else None
     note = _changed_at(here) or kernel_build.hint_at(innermost()[0]) if here else ""

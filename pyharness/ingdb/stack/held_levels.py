@@ -44,6 +44,10 @@ class HeldLevels:
         """Keep the stack that is told of the thread that is held."""
         self._told[self._held] = [_identity(frame) for frame in frames]
 
+    def forget(self, lwp: int) -> None:
+        """Take the levels of a thread for what they are: its stack was told as it stands."""
+        self._told.pop(lwp, None)
+
     def differ(self, lwp: int) -> bool:
         """Whether the levels of a thread may be others than those that were told."""
         return self.is_held(lwp) and lwp in self._told
