@@ -18,8 +18,9 @@ def _break(request: mi.Break) -> mi.Bound:
         return set_breakpoint(request, CallsOfNode(request.node))
     one_call = OneCall(Place(request.thread, request.level).native) if request.thread else None
     bound = set_breakpoint(request, one_call)
-    waits = not request.own and not is_set(request.number)
-    library_loads.wait(request.number, request.function if waits else "")
+    if request.number:
+        waits = not request.own and not is_set(request.number)
+        library_loads.wait(request.number, request.function if waits else "")
     return bound
 
 
