@@ -6,7 +6,7 @@ import threading
 import time
 from typing import TYPE_CHECKING
 
-from pyharness.host.process_state import computed
+from pyharness.host.process_state import computed, processor_times
 
 if TYPE_CHECKING:
     from pyharness.debugger.shell import Events, Shell
@@ -34,7 +34,8 @@ class Pausing:
         """Have debugpy stop; ``thread`` is gdb's, where nothing of Python's comes to a line."""
         self._shell.python.post("pause", {"threadId": "*"})
         self._shell.machine.pausing = "python"
-        self._had, self._ends = self._computed(thread) or 0.0, time.monotonic() + _LONGEST
+        times = processor_times(self._shell.process.pid)  # also of a thread that waits for the GIL at this moment
+        self._had, self._ends = times.get(self._lwp_of(thread), 0.0), time.monotonic() + _LONGEST
         self._look_later(thread)
 
     def _look_later(self, thread: int) -> None:
@@ -48,13 +49,20 @@ class Pausing:
         shell = self._shell
         if not shell.machine.pausing or shell.exit_code is not None or time.monotonic() < self._looks:
             return
-        had = self._computed(thread)
-        if had is not None and had - self._had < _PYTHON_PAUSES and time.monotonic() < self._ends:
+        if not self._had_its_time(thread) and time.monotonic() < self._ends:
             self._look_later(thread)
             return
         shell.python.forget_pause()
         shell.machine.pausing = "native"
         shell.attach().threads.pause(self._lwp_of(thread))
+
+    def _had_its_time(self, thread: int) -> bool:
+        """Whether Python could have come to a line: where a thread gets half a processor, so does debugpy."""
+        now = self._computed(thread)
+        if now is None:
+            return True
+        computed_since, since = now - self._had, time.monotonic() - (self._ends - _LONGEST)
+        return computed_since * computed_since >= _PYTHON_PAUSES * since
 
     def _computed(self, thread: int) -> float | None:
         return computed(self._shell.process.pid, self._lwp_of(thread))
