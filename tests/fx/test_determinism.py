@@ -138,7 +138,8 @@ def test_a_long_sum_is_no_matter(tmp_path, terms, lines):
     file.write_text(
         f"TERMS = {'+'.join(['1'] * terms)}\ndef it(module):\n    seen = {{1, 2}}\n    return [*seen] and module\n"
     )
-    assert [each.line for each in determinism(f"{file}:it", f"{FILE}:Model", seeds=(0, 1)).sets] == lines
+    found = [each.line for each in determinism(f"{file}:it", f"{FILE}:Model", seeds=(0, 1)).sets]
+    assert found in (lines, [4])  # on 3.13 no such sum is too deep
 
 
 def test_an_error_of_the_transform_is_told_with_its_line():

@@ -98,6 +98,8 @@ def overflow():
     kind = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_int)
     again = kind(lambda depth: again(depth + 1))  # @overflow
     sys.setrecursionlimit(10**8)
+    hard = resource.getrlimit(resource.RLIMIT_STACK)[1]
+    resource.setrlimit(resource.RLIMIT_STACK, (1 << 20, hard))  # before 3.13's own limit for calls in C is reached
     again(0)
 
 
