@@ -54,7 +54,7 @@ def test_the_tables_say_what_took_the_time(looked_at):
     assert "arguments one --two\n" in output
     head = next(line for line in output.splitlines() if "autograd nodes" in line)
     assert re.search(r"traced_training\.py: \d+ ops, \d+ autograd nodes, 4 backward passes, [\d.]+ m?s", head)
-    assert re.search(r"2 threads: MainThread \(\d+\), second trainer \(\d+\)", output)
+    assert re.search(r"2 threads: MainThread \(\d+\), second trainer \(\d+\)", output), output[:2000]
     modules, ops, nodes = (output.index(f"\nby {what}") for what in ("module", "op", "autograd node"))
     assert modules < ops < nodes
     assert re.search(r"^blocks\.1\.inner +\d+ .* (us|ms) .*%", output[modules:ops], re.MULTILINE)
