@@ -20,6 +20,19 @@ pytestmark = pytest.mark.rotated_tests(turns=8)
 
 PROGRAM = ROOT / "tests/programs/traced_training.py"
 PATIENCE = 90
+LINGERS = """import ctypes, threading, torch
+libc = ctypes.CDLL(None)
+key = ctypes.c_uint()
+libc.pthread_key_create(ctypes.byref(key), ctypes.cast(libc.usleep, ctypes.c_void_p))
+
+def work():
+    libc.pthread_setspecific(key, ctypes.c_void_p(900_000))  # microseconds, when Python has ended the thread
+    torch.ones(3) * 2
+
+thread = threading.Thread(target=work, name="worker")
+thread.start()
+thread.join()
+"""
 A_MUL = "import torch\ntorch.ones(3) * 2\n"
 
 
@@ -46,6 +59,11 @@ def looked_at(tmp_path_factory):
     )
     assert done.returncode == 0, done.stderr
     return done, folder
+
+
+def test_a_thread_that_python_has_ended_keeps_its_name(pyharness, script):
+    """Though the kernel has it a while longer, by the name of the program."""
+    assert re.search(r"threads: .*\bworker \(", pyharness("trace", script(f"{LINGERS}torch.ones(3)\n")).stdout)
 
 
 @pytest.mark.always

@@ -176,7 +176,9 @@ class Recorded:
             self._fail(f"The trace could not be written: {type(error).__name__}: {error}")
 
     def _named(self, trace: Trace) -> Trace:
-        threads = {tid: name or self._names.get(tid, "") for tid, name in trace.threads.items()}
+        # The kernel may still have a thread that Python has ended, and calls it as the program.
+        alive = {thread.native_id for thread in threading.enumerate()}
+        threads = {tid: name if tid in alive else self._names.get(tid, name) for tid, name in trace.threads.items()}
         return replace(trace, threads=threads, rank=self._rank, run=self._run, host=os.uname().nodename)
 
     def _has_failed(self) -> bool:
