@@ -61,7 +61,7 @@ def private_state(tmp_path_factory: pytest.TempPathFactory):
 
 @pytest.fixture(scope="session", autouse=True)
 def programs_run_here():
-    """In this environment: in none that is activated, nor the ``.venv`` of a clone that this one lies in (nox)."""
+    """Programs of tests run in this environment: in none that is activated, nor the ``.venv`` of a clone around it."""
     os.environ["VIRTUAL_ENV"] = sys.prefix
     os.environ.pop("CONDA_PREFIX", None)
 

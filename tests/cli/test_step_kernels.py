@@ -58,7 +58,7 @@ def text_of(frame):
 
 
 BACKWARD = ("cpp_fused_gelu_gelu_backward_0", "cpp_fused_gelu_backward_0")
-"""Its name; on torch 2.15 it is the second."""
+"""What the kernel of the backward is called: on torch 2.15 the second."""
 COMPILES = ("--at", "{compiles}", "--into", "--into", "--out")
 """Passes by what compiles: into Dynamo's own code for the function first, then into inductor's wrapper."""
 

@@ -33,7 +33,7 @@ def test_its_frames_have_variables_and_values_in_both_languages(dap, monkeypatch
 
 
 def test_a_frame_of_one_that_went_on_is_found_again(dap, monkeypatch):
-    """It is as many frames further out as its thread has left meanwhile."""
+    """The thread has left frames further in meanwhile: the frame's level is another one."""
     monkeypatch.setenv("PYTHONPATH", str(builds.crossing("parallel", SOURCE, "-fopenmp")))
     part = {"name": "parallel::part", "condition": "number == 1"}
     program = Debugging(dap.stdio(), SCRIPT.name).launch(functions=[part], args=["meet"])

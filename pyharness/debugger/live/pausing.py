@@ -57,7 +57,7 @@ class Pausing:
         shell.attach().threads.pause(self._lwp_of(thread))
 
     def _had_its_time(self, thread: int) -> bool:
-        """Whether Python could have come to a line: where a thread gets half a processor, so does debugpy."""
+        """Whether Python could have come to a line; the busier the machine, the longer debugpy takes."""
         now = self._computed(thread)
         if now is None:
             return True

@@ -14,20 +14,16 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import gdb
 
-from pyharness.ingdb import console, torch_process
-from pyharness.ingdb.calls import agent, call_gate, ending, expressions, guarded_call
+from pyharness.ingdb import console
+from pyharness.ingdb.calls import agent, guarded_call
 from pyharness.ingdb.functions import kernel_build, native_names, trap_line
 from pyharness.ingdb.functions.known_functions import innermost, is_own, is_own_line, is_within_own
 from pyharness.ingdb.mi import alone, library_loads
 from pyharness.ingdb.opening import attach
-from pyharness.ingdb.printers import known
-from pyharness.ingdb.printers import values as tensor_values
 from pyharness.ingdb.process import libraries
 from pyharness.ingdb.stack import backtrace, interpreter_loop, shared_work, unwritten
 from pyharness.ingdb.stack.held_levels import HELD_LEVELS
 from pyharness.ingdb.stops import every_function, handlers, inlined_way
-from pyharness.ingdb.tensors.format import one_line
-from pyharness.ingdb.variables.native_expression import text_of
 from pyharness.model.codec import MalformedError, encode
 from pyharness.model.errors import HarnessError
 from pyharness.model.kernel_frames import is_kernel
@@ -42,6 +38,7 @@ if TYPE_CHECKING:
 
 AnyCommand = TypeVar("AnyCommand", bound=mi.Command[Any])
 _MODULES = (
+    "asking",
     "breakpoints",
     "variables",
     "watch",
@@ -352,56 +349,3 @@ def _caller_in(frames: Sequence[Frame]) -> mi.Caller | None:
 
 def _is_own(frame: Frame) -> bool:
     return is_user_source(frame.file) and not frame.plumbing
-
-
-@handles(mi.Evaluate)
-def _evaluate(request: mi.Evaluate) -> str:
-    select(request.thread)
-    _frame_at(request.level).select()
-    if address := trap_line.tensor_address(request.expression):
-        return one_line(torch_process.read, tensor_values.tensor_at(address))
-    known.register()
-    with ending.possible():
-        try:
-            return text_of(request.expression, gdb.selected_frame())
-        except gdb.error as error:
-            raise gdb.GdbError(expressions.said(error, request.expression)) from error
-
-
-def _frame_at(level: int) -> gdb.Frame:
-    frame = innermost()[0]
-    for above in range(level):
-        older = frame.older()
-        if older is None:
-            raise gdb.GdbError(f"{mi.NO_FRAME}{level}: the outermost one is {above}.")
-        frame = older
-    return frame
-
-
-@handles(mi.AskAgent)
-def _ask_agent(request: mi.AskAgent) -> mi.AgentReply:
-    thread = select(request.thread)
-    if backtrace.in_subinterpreter(thread):  # it has no agent, and the main one's GIL may be the thread's own
-        return mi.AgentReply(is_elsewhere=True)
-    holder = call_gate.stopped_gil_holder(thread)
-    blocked = 0 if holder else call_gate.blocked_gil_holder(thread)
-    if holder or call_gate.a_stop_is_coming():
-        return mi.AgentReply(later=True, holder=holder)
-    if blocked:
-        return mi.AgentReply(later=True, holder=blocked, is_blocked=True)
-    try:
-        return mi.AgentReply(agent.call_with(request.request))
-    except guarded_call.GivenUpError:
-        return mi.AgentReply(later=True, runs=True)
-    except agent.AgentGoneError:
-        return mi.AgentReply(is_gone=True)
-
-
-@handles(mi.EndCall)
-def _end_call(request: mi.EndCall) -> mi.AgentReply:
-    thread = select(request.thread)
-    if not guarded_call.is_given_up():
-        return mi.AgentReply()
-    if guarded_call.is_under_way():
-        return mi.AgentReply(later=True, runs=True, holder=call_gate.stopped_gil_holder(thread))
-    return mi.AgentReply(agent.end_call())

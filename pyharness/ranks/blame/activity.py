@@ -94,8 +94,8 @@ def of_thread(rank: Rank, thread: ThreadStack) -> Activity:
     inner = _inner(thread.frames)
     natives = [function_text(frame) for frame in inner if frame.language == "native"]
     pythons = [f"{frame.file}:{frame.function}" for frame in inner if frame.language == "python"]
-    rule = next((one for one in RULES if one.fits(natives, pythons)), None)
-    if rule := _without_symbols(rank, thread, inner) or rule:
+    found = _without_symbols(rank, thread, inner)
+    if rule := next((one for one in RULES if one is found or one.fits(natives, pythons)), None):
         more = _with_whom(rank, thread, rule.kind) + _within(thread.frames, rule.kind)
         return Activity(rule.kind, rule.text + more, place)
     busy, workers = dict(rank.busy), [one for one in rank.threads if inner and one.works_for == thread.lwp]
