@@ -27,12 +27,14 @@ class Watch:
         first = not self._seen
         standing: dict[str, list[int]] = {}
         moved: list[int] = []
+        # Hosts answer one after the other: the time of the last is true of all, and one line can name them.
+        now = max((rank.taken for rank in job.ranks), default=0.0)
         for rank in job.ranks:
             process = rank.host, rank.pid
-            before, since = self._seen.get(process, (None, rank.taken))
+            before, since = self._seen.get(process, (None, now))
             where = _where(rank)
             has_moved = rank.moved or where != before
-            self._seen[process] = (where, rank.taken if has_moved else since)
+            self._seen[process] = (where, now if has_moved else since)
             if rank.number is None:
                 continue
             if has_moved:
