@@ -137,8 +137,8 @@ def test_python_is_asked_where_no_object_is_half_made(tmp_path, forever):
     gdb = Gdb(
         tmp_path,
         f"ph-attach {forever[1]}",
-        "python from pyharness.ingdb.functions.native_names import address_of_function, name_of",
-        "python gdb.execute(f'tbreak *{address_of_function(\"PyList_New\")[0]}')",
+        "python from pyharness.ingdb.functions.native_names import function_for_place, name_of",
+        "python gdb.execute(f'tbreak *{function_for_place(\"PyList_New\", own=False)[0]}')",
         "continue",
         "python print('BEFORE', name_of(gdb.newest_frame())[0])",
         f"ph-break py:{FOREVER}:{line_of('work', FOREVER)}",

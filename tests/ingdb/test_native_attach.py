@@ -79,6 +79,13 @@ def test_a_misspelt_function_has_its_nearest_names_offered(gdb, running):
     assert not is_traced(running)
 
 
+def test_a_function_of_another_library_is_named_in_full(gdb, running):
+    said = gdb(f"ph-attach-at {running} uncaught_exceptions")
+    assert "No function 'uncaught_exceptions' in your libraries, and none of that full name in others." in said, said
+    assert re.search(r"in full: libstdc\+\+\.so\S* has, for example, std::uncaught_exceptions\.", said), said
+    assert not is_traced(running)
+
+
 @pytest.mark.parametrize("command", ["ph-attach-at", "ph-attach-at 12", "ph-attach-at  12 "])
 def test_what_is_missing_is_said(gdb, command):
     assert "Stop at what?" in gdb(command)

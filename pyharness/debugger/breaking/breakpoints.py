@@ -32,10 +32,8 @@ if TYPE_CHECKING:
     from pyharness.model.source_map import SourceMap
     from pyharness.model.where import Where
     from pyharness.protocol.agent import OpPlace
-    from pyharness.protocol.mi import FoundFunctions
 
-_IN_FULL = "A function of a library of others is named in full: {library} has, for example, {names}."
-_MOST_NAMED = 3
+_IN_FULL = "A function of a library of others is named in full: {}."
 _MOST_OF_A_KIND = 64
 _OTHER_FILES = "its engine and its generated code are not here"
 _INSIDE = "Run pyharness in its container (`docker exec`), or name a py: or native: place."
@@ -289,7 +287,7 @@ class Breakpoints:
                 continue
             with suppress(HarnessError):
                 if found := native.ask(FindFunction(each.where.name)):
-                    each.hint = f"{each.hint} {_in_full(found[0])}".lstrip()
+                    each.hint = f"{each.hint} {_IN_FULL.format(found[0].example('native:'))}".lstrip()
 
     def names(self, kind: str) -> list[str]:
         """What places of a kind, ``fx`` or ``op``, could name in the graphs that the program has made so far."""
@@ -303,11 +301,6 @@ class Breakpoints:
     def not_reached(self, each: Breakpoint) -> HarnessError:
         """The program ended and never came there: say why, with the nearest names."""
         return self.reasons.not_reached(each, self.rank)
-
-
-def _in_full(found: FoundFunctions) -> str:
-    names = [f"native:{name}" for name in sorted(found.names, key=len)[:_MOST_NAMED]]
-    return _IN_FULL.format(library=PurePath(found.library).name, names=", ".join(names))
 
 
 def _has(each: Breakpoint, line: LineInCxx) -> bool:

@@ -30,8 +30,8 @@ def register() -> None:
 def _attach_at(argument: str) -> None:
     """Attach to a program and stop at the next call of a native function: ph-attach-at PID|NAME FUNCTION.
 
-    FUNCTION is C++, qualified or its last part, of your libraries or of torch. Where it stopped is told at once; the
-    symbols of your libraries are read after that.
+    FUNCTION is any part of the name of one of yours, or the full name of one in another library (at::native::relu).
+    Where it stopped is told at once; the symbols of your libraries are read after that.
     """
     program, _, function = argument.partition(" ")
     function = function.strip()
@@ -52,12 +52,14 @@ def places(function: str) -> dict[int, str]:
     own = [one for one in known if matches(one.name, function)]
     if own:
         return {one.stop_address: _text(one.name, one.file, one.stop_line) for one in own}
-    found = native_names.address_of_function(function)
+    found = native_names.function_for_place(function, own=False)
     if found:
         return dict.fromkeys(found, function)
     names = [one.name for one in known]
     hint = nearest(function, names) or nearest(function, [name.rsplit("::", 1)[-1] for name in names])
-    raise UsageError(f"No function {function!r} in your libraries or torch's.", hint)
+    if others := native_names.libraries_with(function):
+        hint = f"{hint} Name one of another library in full: {others[0].example()}.".lstrip()
+    raise UsageError(f"No function {function!r} in your libraries, and none of that full name in others.", hint)
 
 
 def _text(name: str, file: str, line: int) -> str:

@@ -56,21 +56,11 @@ def name_of(frame: gdb.Frame) -> tuple[str, str | None]:
     return function_at(library.elf, pc - library.bias - called) or UNKNOWN, path
 
 
-def address_of_function(name: str) -> list[int]:
-    """Addresses of the functions of that name (qualified, or its last part) in any library, read by gdb or not.
-
-    Operators and destructors are not found: their mangled names do not contain what a person types.
-    """
-    addresses = []
-    for library in libraries.libraries():
-        addresses += [address + library.bias for address in _addresses(library.elf, name)]
-    return list(dict.fromkeys(addresses))
-
-
 def function_for_place(name: str, *, own: bool) -> list[int]:
     """Addresses of the functions that a place means: the user's by any part of their names, others' (if any) in full.
 
-    A library of others has hundreds of ``forward``, and the user's own may be loaded only after it.
+    A library of others has hundreds of ``forward``, and the user's own may be loaded only after it. Operators and
+    destructors are not found: their mangled names do not contain what a person types.
     """
     addresses = []
     for library in libraries.libraries():

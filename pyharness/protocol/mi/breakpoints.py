@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import PurePath
 from typing import Literal
 
 from pyharness.model.codec import decode, encode
@@ -14,6 +15,7 @@ from pyharness.protocol.mi.command import Command
 Access = Literal["write", "read", "readWrite"]
 ExceptionOrigin = Literal["own", "through", "all"]
 _LOGGED = "ph-logged "
+_MOST_SHOWN = 3
 
 
 @frozen
@@ -36,6 +38,11 @@ class FoundFunctions:
     """The path."""
     names: tuple[str, ...]
     """The full names of some of them."""
+
+    def example(self, kind: str = "") -> str:
+        """The library and the shortest of the names, each with the kind of a place (``native:``) before it."""
+        shortest = sorted(self.names, key=len)[:_MOST_SHOWN]
+        return f"{PurePath(self.library).name} has, for example, {', '.join(kind + name for name in shortest)}"
 
 
 @frozen
