@@ -107,6 +107,16 @@ def op_kernel() -> Path:
     return _with_our_headers("op_kernel.cpp", "-O0", *_torch_includes(), *linked_with_torch("torch_cpu", "c10"))
 
 
+def stable_abi() -> Path:
+    """A library with the ops ``steady::doubled`` and ``steady::same``, over torch's stable ABI alone."""
+    return compiled(
+        PROGRAMS / "stable_abi.cpp",
+        ".so",
+        *("-O0", *_LIBRARY_FLAGS, "-DTORCH_TARGET_VERSION=0x020a000000000000"),
+        *linked_with_torch("torch_cpu"),
+    )
+
+
 def survey() -> Path:
     """The Python module ``survey``, whose C++ autograd Function is behind an op and called without one."""
     libraries = linked_with_torch("torch_python", "torch", "torch_cpu", "c10")

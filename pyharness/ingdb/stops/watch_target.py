@@ -8,7 +8,7 @@ import gdb
 
 from pyharness.ingdb.printers import values as tensor_values
 from pyharness.ingdb.settings import temporarily
-from pyharness.ingdb.tensors.address import holds_tensor, plain_type, referred
+from pyharness.ingdb.tensors.address import may_hold_tensor, plain_type, referred
 from pyharness.model.errors import HarnessError, UsageError
 from pyharness.model.frozen import frozen
 from pyharness.model.tensors.dtypes import BY_NAME
@@ -124,7 +124,7 @@ def tensor_named(place: Place, base: str) -> TensorInfo | None:
 def _tensor_of(value: gdb.Value) -> TensorInfo | None:
     kind = plain_type(value.type)
     inner = plain_type(kind.target()) if kind.code == gdb.TYPE_CODE_PTR else kind
-    mine = holds_tensor(kind) or (inner.name or "").startswith(("std::optional<at::Tensor", "_object", "PyObject"))
+    mine = may_hold_tensor(kind) or (inner.name or "").startswith(("_object", "PyObject"))
     return tensor_values.tensor_of(value) if mine else None
 
 

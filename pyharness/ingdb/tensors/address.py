@@ -18,7 +18,10 @@ _POINTER = re.compile(
          | c10::(?:weak_)?intrusive_ptr<\s*(?:\w+::)*\w*TensorImpl\b.*> )$""",
     re.VERBOSE,
 )
+_STABLE = "torch::stable::Tensor"
+"""Of the stable ABI: it shares the ownership of a tensor on the heap."""
 _MAYBE_OWNED = re.compile(r"^c10::MaybeOwned<at::Tensor(?:Base)?>$")
+_OPTIONAL = ("std::optional<at::Tensor", f"std::optional<{_STABLE}")
 _DEREFERENCED = frozenset({gdb.TYPE_CODE_REF, gdb.TYPE_CODE_RVALUE_REF})
 
 
@@ -42,11 +45,19 @@ def type_name(kind: gdb.Type) -> str:
 
 def holds_tensor(kind: gdb.Type) -> bool:
     """Whether a value of this type is a tensor, holds exactly one, or points to one of those."""
+    name = _class_name(kind)
+    return name == _STABLE or any(pattern.match(name) for pattern in (_IMPL, _POINTER, _MAYBE_OWNED))
+
+
+def may_hold_tensor(kind: gdb.Type) -> bool:
+    """Whether a value of this type `holds_tensor`, or is an optional of a tensor, or points to one."""
+    return holds_tensor(kind) or _class_name(kind).startswith(_OPTIONAL)
+
+
+def _class_name(kind: gdb.Type) -> str:
+    """The name of a class, or of the class that a pointer points to; empty for what has none."""
     kind = plain_type(kind)
-    if kind.code == gdb.TYPE_CODE_PTR:
-        kind = plain_type(kind.target())
-    name = kind.name or ""
-    return any(pattern.match(name) for pattern in (_IMPL, _POINTER, _MAYBE_OWNED))
+    return type_name(kind.target() if kind.code == gdb.TYPE_CODE_PTR else kind)
 
 
 def impl_address(memory: Memory, value: gdb.Value) -> int:
@@ -57,7 +68,7 @@ def impl_address(memory: Memory, value: gdb.Value) -> int:
     place = referred(value).address
     if place is not None:
         return _impl_in(memory, kind.name or "", int(place))
-    return _in_register(value)
+    return _in_register(memory, value)
 
 
 def _number(value: gdb.Value) -> int:
@@ -71,15 +82,22 @@ def _impl_in(memory: Memory, name: str, address: int) -> int:
     """The TensorImpl of an object called ``name`` at ``address``, which debug information may only declare."""
     if not address or _IMPL.match(name):
         return address
+    if name == _STABLE:
+        handle = memory.pointer(address)
+        return memory.pointer(handle) if handle else 0
     return memory.pointer(address + 8 if _MAYBE_OWNED.match(name) else address)
 
 
-def _in_register(value: gdb.Value) -> int:
+def _in_register(memory: Memory, value: gdb.Value) -> int:
     """The address of a tensor that is in no memory, such as the result of ``finish``."""
     for members in ("impl_.target_", "target_", "ref_.impl_.target_", "own_.impl_.target_"):
         found = _member(value, members)
         if found is not None:
             return int(found)
+    for members in ("ath_._M_ptr", "ath_.__ptr_"):  # libstdc++'s and libc++'s std::shared_ptr
+        handle = _member(value, members)
+        if handle is not None:
+            return memory.pointer(int(handle)) if int(handle) else 0
     raise UnreadableError("a tensor that is in no memory")
 
 

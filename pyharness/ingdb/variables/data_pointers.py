@@ -18,7 +18,7 @@ from pyharness.ingdb.printers import values as tensor_values
 from pyharness.ingdb.stack import backtrace
 from pyharness.ingdb.stack.locals import live_symbols
 from pyharness.ingdb.stack.shared_work import owners
-from pyharness.ingdb.tensors.address import holds_tensor, plain_type, referred
+from pyharness.ingdb.tensors.address import may_hold_tensor, plain_type, referred
 from pyharness.ingdb.tensors.elements import element_reader
 from pyharness.model.errors import HarnessError
 from pyharness.model.frozen import frozen
@@ -144,7 +144,7 @@ def _outwards() -> Iterator[gdb.Frame]:
 def _tensor_of(symbol: gdb.Symbol, frame: gdb.Frame) -> TensorInfo | None:
     try:
         kind = plain_type(symbol.type) if symbol.type else None
-        if kind is None or not (holds_tensor(kind) or (kind.name or "").startswith("std::optional<at::Tensor")):
+        if kind is None or not may_hold_tensor(kind):
             return None
         return tensor_values.tensor_of_cxx(symbol.value(frame))
     except (gdb.error, ValueError, UnreadableError):

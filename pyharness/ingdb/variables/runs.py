@@ -123,6 +123,6 @@ _KINDS: tuple[tuple[re.Pattern[str], Find], ...] = (
     (re.compile(r"c10::List<.*>"), _list),
     (re.compile(r"c10::IValue"), _ivalue),
     (re.compile(r"at::TensorIterator(?:Base)?"), _operands),
-    (re.compile(r"std::optional<(?:c10|at|std)::.*>"), _optional),
+    (re.compile(r"std::optional<(?:c10|at|std|torch::stable)::.*>"), _optional),
     (re.compile(r"c10::OptionalArrayRef<.*>"), lambda value: _optional(value["wrapped_opt_array_ref"])),
 )

@@ -107,14 +107,6 @@ def _saved(value: gdb.Value) -> str:
     return f"{held} (saved at version {version}{', the original' if original else ''})"
 
 
-@shows(r"torch::stable::Tensor")
-def _stable(value: gdb.Value) -> str:
-    handle = value["ath_"]["_M_ptr"]
-    tensor = handle.cast(gdb.lookup_type("void").pointer().pointer()).dereference()
-    impl = gdb.lookup_type("c10::TensorImpl").pointer()
-    return text_of(tensor.cast(impl)) if int(tensor) else "undefined"
-
-
 @shows(r"c10::(?:Layout|MemoryFormat|DispatchKey|BackendComponent|DeviceType)")
 def _enumerated(value: gdb.Value) -> str:
     return enumerator(value)

@@ -40,13 +40,13 @@ def _small_vector(value: gdb.Value) -> str:
     return items(value["BeginX"].cast(element.pointer()), int(value["Size"]))
 
 
-@shows(r"std::vector<at::Tensor, .*>|std::vector<c10::(?:IValue|SymInt|Scalar|Device), .*>")
+@shows(r"std::vector<(?:at|torch::stable)::Tensor, .*>|std::vector<c10::(?:IValue|SymInt|Scalar|Device), .*>")
 def _vector(value: gdb.Value) -> str:
     first, last = value["_M_impl"]["_M_start"], value["_M_impl"]["_M_finish"]
     return items(first, int(last) - int(first) and (int(last) - int(first)) // first.dereference().type.sizeof)
 
 
-@shows(r"std::optional<(?:at|c10)::.*>|std::optional<(?:bool|int|long|float|double)>")
+@shows(r"std::optional<(?:at|c10|torch::stable)::.*>|std::optional<(?:bool|int|long|float|double)>")
 def _optional(value: gdb.Value) -> str:
     held = engaged(value)
     return "nullopt" if held is None else text_of(held)
@@ -68,7 +68,7 @@ def engaged(value: gdb.Value) -> gdb.Value | None:
     return storage["_M_value"]
 
 
-@shows(r"c10::Device")
+@shows(r"c10::Device|torch::stable::Device")
 def _device(value: gdb.Value) -> str:
     return device_text(int(value["type_"].cast(_byte())), int(value["index_"]))
 
