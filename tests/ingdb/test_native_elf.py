@@ -6,6 +6,7 @@ import zlib
 import native_build
 import pytest
 
+from pyharness.reading.binaries import zstd
 from pyharness.reading.binaries.elf import Elf, ElfError, open_elf
 
 LIBC = "/lib/x86_64-linux-gnu/libc.so.6"
@@ -65,11 +66,37 @@ def test_functions_are_found_by_their_start_and_by_any_address():
     assert table.containing(1) is None
 
 
-def test_compressed_sections_are_read():
-    plain, packed = (open_elf(str(native_build.library(*flags))) for flags in ((), ("-gz=zlib",)))
+@pytest.mark.parametrize("how", ["zlib", "zstd"])
+def test_compressed_sections_are_read(tmp_path, how):
+    path = tmp_path / "packed.so"
+    native_build.output("objcopy", f"--compress-debug-sections={how}", native_build.library(), path)
+    plain, packed = open_elf(str(native_build.library())), open_elf(str(path))
     assert packed.sections[".debug_line"].size < plain.sections[".debug_line"].size
     assert bytes(packed.section_data(".debug_line")) == bytes(plain.section_data(".debug_line"))
     assert packed.section_data(".nothing") == b""
+
+
+@pytest.mark.parametrize("how", ["zlib", "zstd"])
+def test_a_damaged_one_is_refused(tmp_path, how):
+    path = tmp_path / "packed.so"
+    native_build.output("objcopy", f"--compress-debug-sections={how}", native_build.library(), path)
+    section = Elf(str(path)).sections[".debug_line"]
+    whole = path.read_bytes()
+    data, size = (section.offset + 24, b"not that"), (section.offset + 8, b"\xff" * 8)
+    for start, wrong in (data, size) if how == "zstd" else (data,):  # zlib's says where it ends
+        path.write_bytes(whole[:start] + wrong + whole[start + len(wrong) :])
+        with pytest.raises(ElfError, match=r"\.debug_line of .* cannot be decompressed"):
+            Elf(str(path)).section_data(".debug_line")
+
+
+def test_without_libzstd_the_remedy_is_said(tmp_path, monkeypatch):
+    path = tmp_path / "packed.so"
+    native_build.output("objcopy", "--compress-debug-sections=zstd", native_build.library(), path)
+    monkeypatch.setattr(zstd, "_LIBRARY", "libnone.so.1")
+    zstd._library.cache_clear()
+    with pytest.raises(ElfError, match="is compressed with zstd") as refused:
+        Elf(str(path)).section_data(".debug_line")
+    assert "-gz=zlib" in refused.value.remedy
 
 
 def test_the_separate_debug_file_is_found_and_must_fit(tmp_path):

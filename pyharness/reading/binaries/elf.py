@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 from pyharness.model.errors import HarnessError
 from pyharness.model.frozen import frozen
+from pyharness.reading.binaries import zstd
 from pyharness.reading.binaries.symbol_table import HashTable, SymbolTable
 
 if TYPE_CHECKING:
@@ -29,6 +30,9 @@ _HEADER = struct.Struct("<16sHHIQQQIHHHHHH")
 _SECTION = struct.Struct("<IIQQQQIIQQ")
 _SEGMENT = struct.Struct("<IIQQQQQQ")
 _COMPRESSED = 0x800
+_COMPRESSION = struct.Struct("<IxxxxQ8x")
+"""What stands before a compressed section: its kind, and the size that it has when it is not."""
+_ZSTD = 2
 _NOTHING_IN_FILE = 8
 _NT_GNU_BUILD_ID = 3
 
@@ -136,10 +140,15 @@ class Elf:
         raw = self._raw(section)
         if not section.flags & _COMPRESSED:
             return raw
-        (kind,) = struct.unpack_from("<I", raw)
-        if kind != 1:
-            raise ElfError(f"{name} of {self.path} is compressed with zstd", "Compress debug sections with zlib.")
-        return zlib.decompress(raw[24:])
+        kind, size = _COMPRESSION.unpack_from(raw)
+        packed = raw[_COMPRESSION.size :]
+        try:
+            return zstd.decompress(bytes(packed), size) if kind == _ZSTD else zlib.decompress(packed)
+        except zstd.NoZstdError as error:
+            remedy = "Install libzstd (apt-get install libzstd1), or compress debug sections with zlib (-gz=zlib)."
+            raise ElfError(f"{name} of {self.path} is compressed with zstd, and {error}.", remedy) from error
+        except (ValueError, zlib.error) as error:
+            raise ElfError(f"{name} of {self.path} cannot be decompressed: {error}.") from error
 
     def _raw(self, section: Section) -> memoryview:
         return memoryview(self.data)[section.offset : section.offset + section.size]
