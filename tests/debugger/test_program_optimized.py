@@ -1,5 +1,6 @@
 """An extension built with -O2: steps show lines of the user's, not of what is inlined among them."""
 
+import json
 import os
 
 import pytest
@@ -7,6 +8,8 @@ import pytest
 from kit import builds
 from kit.builds import OPTIMIZED
 from kit.debugged_program import source_line
+from kit.marks import line_of
+from kit.paths import PROGRAMS
 
 
 @pytest.fixture
@@ -39,3 +42,16 @@ def test_into_a_function_whose_first_instruction_is_inlined(optimized):
             stop = program.over()
         assert at(program.into()) == ("optimized::count", str(OPTIMIZED), source_line("count", OPTIMIZED))
         assert at(program.out())[:2] == ("optimized::total", str(OPTIMIZED))
+
+
+@pytest.mark.parametrize("comes", [("--at", "native:total"), ("--at", "py:{}:{}", "--into-native")], ids=["at", "into"])
+def test_of_clang_a_function_that_begins_in_inlined_code_is_itself(pyharness, comes):
+    program, source = PROGRAMS / "begins_inlined.py", PROGRAMS / "begins_inlined.c"
+    words = [word.format(program.name, line_of("call", program)) for word in comes]
+    shown = ("--print", "range == 0", "--stack", "--out", "--json")
+    done = pyharness("step", program, *words, *shown, "--", builds.begins_inlined())
+    *_, stop, outside = json.loads(done.stdout)["stops"]
+    assert [stop[name] for name in ("function", "file", "line")] == ["total", str(source), line_of("total", source)]
+    assert stop["printed"] == {"range == 0": "0"}
+    assert [frame["function"] for frame in stop["stack"] if not frame["plumbing"]] == ["total", "main", "<module>"]
+    assert (outside["language"], outside["line"]) == ("python", line_of("behind", program))

@@ -128,6 +128,18 @@ def site_kernel(*flags: str) -> Path:
     return _with_our_headers("site_kernel.cpp", *flags)
 
 
+def begins_inlined() -> Path:
+    """The library of ``begins_inlined.c``, as Clang compiles it: from assembly, which needs no Clang."""
+    text = (PROGRAMS / "begins_inlined.s").read_text().replace("/source", str(PROGRAMS))
+
+    def make(made: Path) -> None:
+        assembly = made.with_suffix(".s")
+        assembly.write_text(text)
+        _compile(made, ["-shared", str(assembly), "-lm"])
+
+    return once(BUILT / f"begins_inlined-{_key(text)}.so", make)
+
+
 def faults() -> Path:
     """A plain library whose functions crash and hang."""
     return library(PROGRAMS / "faults.cpp", "-O0")

@@ -49,8 +49,10 @@ def innermost() -> tuple[gdb.Frame, str | None, int | None]:
     if not is_user_source(file) and (crashed := _crashed_in_kernel(frame)):
         around = crashed.find_sal()
         return crashed, around.symtab.fullname(), around.line
-    if file is None or is_user_source(file):
+    if file is None:
         return frame, file, line
+    if is_user_source(file):
+        return _beginning(frame, file), file, line
     outer = _outermost(frame)
     around = outer.find_sal()
     if around.symtab and around.line in mapped_lines(around.symtab.fullname()):
@@ -72,6 +74,14 @@ def _crashed_in_kernel(frame: gdb.Frame) -> gdb.Frame | None:
         if symtab and is_kernel(symtab.fullname()):
             return outer
     return None
+
+
+def _beginning(frame: gdb.Frame, file: str) -> gdb.Frame:
+    """The function whose first instruction a frame is at: Clang has its line there, and in it what is inlined first."""
+    outer = _outermost(frame)
+    function = outer.function() if outer != frame else None
+    begins = function and int(function.value().address or 0) == frame.pc() and function.symtab.fullname() == file
+    return outer if begins else frame
 
 
 def _outermost(frame: gdb.Frame) -> gdb.Frame:
