@@ -53,9 +53,13 @@ _NAMES = (  # the first that matches decides; "" is what a user wants to see
     (r"_?Py[A-Z_]|cfunction_|slot_tp_|method_vectorcall|object_(vacall|isinstance)|type_call", "interpreter"),
     (r"_start$|__libc_start|start_thread$|__?clone3?$|(__GI_)?raise$|__restore_rt$|_dl_", "libc"),
 )
-_SOURCES = (  # a closure's name is without its namespace
+_SOURCES = (  # a closure's name is without its namespace, and with -g1 those of all that is inlined
     (re.compile(r"/pybind11/"), "pybind11"),
     (re.compile(r"/nanobind/"), "nanobind"),
+    (re.compile(r"/torch/include/torch/csrc/autograd/"), "autograd engine"),
+    (re.compile(r"/torch/include/(c10|ATen/core/(boxing|dispatch|op_registration))/"), "torch dispatcher"),
+    (re.compile(r"/torch/include/"), "torch"),
+    (re.compile(r"/c\+\+/(v1|\d+)/"), "the C++ library"),
 )
 _STEM = re.compile(r"[^.-]*")
 _BY_NAME = [(re.compile(pattern), family) for pattern, family in _NAMES]

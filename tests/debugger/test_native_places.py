@@ -82,6 +82,31 @@ def test_the_first_line_of_its_own_is_named_for_an_inlined_function(tmp_path):
         stopped.run_to("native:inner")
 
 
+HEADER = """template <class T> __attribute__((noinline)) int applied(int x) { return T::forward(x); }
+static int read() { int value; asm volatile("movl $4, %0" : "=r"(value)); return value; }
+"""
+CALLED_FROM_A_HEADER = """#include "header.h"
+struct Own {
+  static int forward(int x) {
+    int tripled = x * 3;
+    return tripled + 1;
+  }
+};
+extern "C" int run() { return applied<Own>(read()); }
+"""
+
+
+def test_a_line_is_named_for_a_function_that_is_inlined_into_another_file(tmp_path):
+    """As a ``forward`` is into torch's ``Function<T>::apply``: gdb has the file of the call for such a function."""
+    (tmp_path / "header.h").write_text(HEADER)
+    (tmp_path / "own.cpp").write_text(CALLED_FROM_A_HEADER)
+    library = tmp_path / "own.so"
+    subprocess.run(["g++", "-g", "-O2", "-fPIC", "-shared", "-o", library, tmp_path / "own.cpp"], check=True)
+    (tmp_path / "calls.py").write_text(f"import ctypes\nctypes.CDLL({str(library)!r}).run()\n")
+    with pyharness.debug(tmp_path / "calls.py") as stopped, pytest.raises(HarnessError, match=r"own\.cpp:[345]\b"):
+        stopped.run_to("native:Own::forward")
+
+
 def test_a_function_without_code_of_its_own(program):
     with program("-O2") as stopped, pytest.raises(HarnessError, match=INLINED):
         stopped.run_to("native:squared")

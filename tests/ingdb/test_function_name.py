@@ -1,9 +1,11 @@
 """Demangled names as people write them."""
 
+import native_build
 import pytest
 
+from pyharness.reading.binaries.elf import open_elf
 from pyharness.reading.functions.function_name import bare_name, matches, matches_in_full, without_template_arguments
-from pyharness.reading.functions.symbol_names import demangled, symbols_in_full
+from pyharness.reading.functions.symbol_names import demangled, symbols_in_full, with_namespace
 
 STRING = "std::__cxx11::basic_string<char, std::char_traits<char>, std::allocator<char> >"
 
@@ -94,3 +96,15 @@ def test_symbols_of_functions_that_are_named_in_full(symbol, wanted, meant):
 def test_template_arguments_are_taken_away():
     assert without_template_arguments("a<b<c>>::d<e>") == "a::d"
     assert without_template_arguments("a::operator<<") == "a::operator<<"
+
+
+def test_a_name_without_its_namespace_is_that_of_the_symbol():
+    """So Clang's -gline-tables-only has it; what is another's name, or C's, stays as it is."""
+    elf = open_elf(str(native_build.library()))
+    method, plain = (elf.symbol(name) + 1 for name in ("_ZNK4shop4Item4costEv", "plain_entry"))
+    assert with_namespace(elf, method, "cost") == "shop::Item::cost"
+    assert with_namespace(elf, method, "ost") == "ost"
+    assert with_namespace(elf, method, "Item::cost") == "Item::cost"
+    doubled = elf.symbol("_ZN4shop7doubledIiEET_S1_")
+    assert with_namespace(elf, doubled, "doubled") == "shop::doubled<int>"
+    assert with_namespace(elf, plain, "plain_entry") == "plain_entry"

@@ -49,9 +49,7 @@ def innermost() -> tuple[gdb.Frame, str | None, int | None]:
     if not is_user_source(file) and (crashed := _crashed_in_kernel(frame)):
         around = crashed.find_sal()
         return crashed, around.symtab.fullname(), around.line
-    if file is None:
-        return frame, file, line
-    if is_user_source(file):
+    if not file or is_user_source(file):
         return _beginning(frame, file), file, line
     outer = _outermost(frame)
     around = outer.find_sal()
@@ -76,7 +74,7 @@ def _crashed_in_kernel(frame: gdb.Frame) -> gdb.Frame | None:
     return None
 
 
-def _beginning(frame: gdb.Frame, file: str) -> gdb.Frame:
+def _beginning(frame: gdb.Frame, file: str | None) -> gdb.Frame:
     """The function whose first instruction a frame is at: Clang has its line there, and in it what is inlined first."""
     outer = _outermost(frame)
     function = outer.function() if outer != frame else None

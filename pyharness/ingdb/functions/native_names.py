@@ -21,7 +21,7 @@ from pyharness.reading.functions.function_name import (
     matches_in_full,
     without_template_arguments,
 )
-from pyharness.reading.functions.symbol_names import demangled, function_at, symbols_in_full
+from pyharness.reading.functions.symbol_names import demangled, function_at, symbols_in_full, with_namespace
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -48,12 +48,13 @@ def name_of(frame: gdb.Frame) -> tuple[str, str | None]:
         return SIGNAL_HANDLER, path
     if name and name.startswith("_Z"):  # so GCC's debug information calls what OpenMP runs in parallel
         return bare_name(demangled(name.removesuffix("(void)").encode())), path
+    address = pc - library.bias - (frame.level() > 0) if library else 0
     if name:
-        return (cython_name(name) if frame.function() else bare_name(name)), path
-    if library is None:
-        return UNKNOWN, path
-    called = frame.level() > 0
-    return function_at(library.elf, pc - library.bias - called) or UNKNOWN, path
+        name = cython_name(name) if frame.function() else bare_name(name)
+        if library and frame.type() != gdb.INLINE_FRAME:
+            name = with_namespace(library.elf, address, name)
+        return name, path
+    return (function_at(library.elf, address) if library else "") or UNKNOWN, path
 
 
 def function_for_place(name: str, *, own: bool) -> list[int]:

@@ -248,12 +248,21 @@ def _own_lines(pc: int, name: str) -> set[tuple[str, int]]:
     The line of the address itself may be one of what the function calls, which is inlined in its turn; and the line
     that gdb has for such a function is the one that calls it.
     """
-    found = next((each for each in _functions_around(pc) if matches(each[0].print_name, name)), None)
-    if not found or not (file := found[0].symtab):
-        return set()
-    start, end = found[1]
-    entries = [entry for entry in file.linetable() if start <= entry.pc < end and entry.line]
-    return {(file.filename, entry.line) for entry in entries if _innermost(entry.pc) == found[1]}
+    extent = next((extent for function, extent in _functions_around(pc) if matches(function.print_name, name)), None)
+    files = _files_of(*extent) if extent else []
+    entries = ((file, entry) for file in files for entry in file.linetable() if entry.line)
+    return {(file.filename, entry.line) for file, entry in entries if _innermost(entry.pc) == extent}
+
+
+def _files_of(start: int, end: int) -> list[gdb.Symtab]:
+    """The files that instructions come from: an inlined function's symbol has the file that calls it."""
+    files: dict[str, gdb.Symtab] = {}
+    while start < end:
+        place = gdb.find_pc_line(start)
+        if place.symtab:
+            files.setdefault(place.symtab.fullname(), place.symtab)
+        start = max(start, place.last or 0) + 1
+    return list(files.values())
 
 
 def _innermost(pc: int) -> tuple[int, int] | None:

@@ -21,6 +21,15 @@ def function_at(elf: Elf, pc: int) -> str:
     return _name(elf, entry.start if entry else None, pc)
 
 
+def with_namespace(elf: Elf, pc: int, name: str) -> str:
+    """The name of the function that contains ``pc`` as symbols have it, where ``name`` is its last part alone.
+
+    Clang's debug information without types (``-gline-tables-only``) has no other.
+    """
+    whole = "" if "::" in name else function_at(elf, pc)
+    return whole if f"::{name}" == without_template_arguments(whole)[-len(name) - 2 :] else name
+
+
 @lru_cache(maxsize=8192)
 def _name(elf: Elf, start: int | None, pc: int) -> str:
     if start is not None:

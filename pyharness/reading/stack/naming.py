@@ -66,9 +66,12 @@ def _by_symbol(elf: Elf, address: int) -> list[CodePlace]:
 
 def _with_lines(elf: Elf, address: int) -> list[CodePlace]:
     from pyharness.reading.functions.places_at import places_at
+    from pyharness.reading.functions.symbol_names import with_namespace
 
     found = places_at(elf, address)
-    if not found or found[-1].function:
-        return found or _by_symbol(elf, address)
+    if not found:
+        return _by_symbol(elf, address)
+    if outer := found[-1].function:
+        return [*found[:-1], found[-1]._replace(function=with_namespace(elf, address, outer))]
     # A line, and nothing that says whose: where debug information lies in files of its own.
     return [named._replace(file=found[0].file, line=found[0].line) for named in _by_symbol(elf, address)]
