@@ -9,6 +9,7 @@ from variables_session import Looking
 from kit import marks, needs
 from kit.builds import compiled
 from kit.paths import ROOT
+from pyharness.gdbmi.client import GdbError
 
 SOURCE = ROOT / "tests/programs/standard_values.cpp"
 PAGE = ROOT / "docs/values.md"
@@ -115,6 +116,11 @@ COMPUTED = {
     "chain.front()": "4",
     "some.size()": "2",
     "ages.empty()": "false",
+    'ages["bob"] + ages.at("ann")': "3",
+    'ages.count("eve")': "0",
+    "rates[1]": "0.5",
+    "some.count(3) + some.count(2)": "1",
+    "some.contains(1)": "true",
     "*shared": "7",
     "shape->sides": "0",
     "view[1]": "101 'e'",
@@ -132,6 +138,22 @@ def test_elements_and_what_a_pointer_has_can_be_computed_with(local, request):
     if request.node.callspec.params["program"] in WITH_LIBCXX:
         needs.skip("libc++ brings nothing that says how")
     assert {expression: local["computed"](expression) for expression in COMPUTED} == COMPUTED
+
+
+MISSING = {
+    "ages[words[1]]": 'There is no key "two". It has "ann", "bob".',
+    "rates.at(numbers[1])": "There is no key 2. It has 1.",
+    "words[0].at(7)": "There is no element 7 of 3.",
+    "nothing.value()": "The optional holds nothing.",
+}
+
+
+@pytest.mark.parametrize("expression", MISSING)
+def test_what_is_not_there_is_said(local, request, expression):
+    if request.node.callspec.params["program"] in WITH_LIBCXX:
+        needs.skip("libc++ brings nothing that says how")
+    with pytest.raises(GdbError, match=re.escape(MISSING[expression])):
+        local["computed"](expression)
 
 
 def test_the_whole_of_a_text_that_a_line_cuts(local):

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, TypeVar
 import gdb
 
 from pyharness.ingdb.calls import guarded_call, kept_gil
+from pyharness.ingdb.printers.of_std import methods
 from pyharness.ingdb.process import libraries
 from pyharness.ingdb.settings import temporarily
 
@@ -38,6 +39,15 @@ def said(error: gdb.error, expression: str) -> str:
 
 def called(expression: str, ask: Callable[[str], Answer]) -> Answer:
     """What ``ask`` answers to ``expression``; the guard is told of a call only where there is one: that takes calls."""
+    try:
+        return _called(expression, ask)
+    except gdb.error as error:
+        if text := methods.reason(error):
+            raise gdb.error(text) from error
+        raise
+
+
+def _called(expression: str, ask: Callable[[str], Answer]) -> Answer:
     if not libraries.is_traced(gdb.selected_inferior().pid):
         return ask(expression)  # nothing runs in a core file
     if not _CHANGES.search(expression):

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import gdb
 
 from pyharness.ingdb.printers import registry
-from pyharness.ingdb.printers.of_std import methods
+from pyharness.ingdb.printers.of_std import lookups, methods
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -52,7 +52,7 @@ def _register_methods() -> None:
         _load("xmethods").register_libstdcxx_xmethods(None)
     except (ImportError, AttributeError, RuntimeError):
         return
-    known += methods.matchers()  # asked behind GCC's own
+    known += [*methods.matchers(), lookups.matcher()]  # asked behind GCC's own
     for matcher in known:
         if matcher not in before:
             matcher.match = _careful(matcher.match)

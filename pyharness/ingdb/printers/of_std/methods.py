@@ -6,7 +6,7 @@ Read from memory, where a library has these functions inlined or not at all.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import gdb
 import gdb.xmethod
@@ -18,6 +18,26 @@ if TYPE_CHECKING:
     Kind = Callable[[gdb.Type], gdb.Type]
 
 _BOOL, _COUNT = "bool", "unsigned long"
+_ANY_FAILURE = "Error while executing Python code."
+
+
+class NoValueError(gdb.GdbError):
+    """A method has no value for what it was given.
+
+    gdb writes the text to its own log, and tells whoever asked that some Python has failed.
+    """
+
+    said: ClassVar[str] = ""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(text)
+        NoValueError.said = text
+
+
+def reason(error: gdb.error) -> str:
+    """What the method said that ``error`` comes of; empty for an error of another kind."""
+    said, NoValueError.said = NoValueError.said, ""
+    return said if str(error).strip() == _ANY_FAILURE else ""
 
 
 class _Worker(gdb.xmethod.XMethodWorker):
@@ -66,7 +86,7 @@ def _first(kind: gdb.Type) -> gdb.Type:
 def _sequence(data: Computes, count: Computes) -> dict[str, tuple[str | Kind, Computes]]:
     def at(value: gdb.Value, index: gdb.Value) -> gdb.Value:
         if int(index) >= int(count(value)):
-            raise gdb.GdbError(f"There is no element {int(index)} of {int(count(value))}.")
+            raise NoValueError(f"There is no element {int(index)} of {int(count(value))}.")
         return data(value)[index]  # type: ignore[no-any-return]
 
     return {
@@ -93,7 +113,7 @@ def _held(value: gdb.Value) -> gdb.Value:
     """What a ``std::optional`` holds; an error where that is nothing."""
     payload = value["_M_payload"]
     if not payload["_M_engaged"]:
-        raise gdb.GdbError("The optional holds nothing.")
+        raise NoValueError("The optional holds nothing.")
     return payload["_M_payload"]["_M_value"]
 
 
