@@ -44,6 +44,17 @@ def standing_in_call(dap):
     return program, stood
 
 
+def test_gdb_has_read_scripts_of_the_persons_own(dap, tmp_path):
+    """One seen from the program's folder, and one that the environment names."""
+    (tmp_path / "of_mine.gdb").write_text("set $of_mine = 42\n")
+    program = Debugging(dap.stdio(), "core_crossing.py")
+    program.launch(native=("call",), cwd=str(tmp_path), gdbScripts=["of_mine.gdb"])
+    stood = program.stood()
+    assert program.evaluate("$of_mine + 1", stood.frame) == "43"
+    program.set_lines(EXTENSION, [])
+    assert program.run_out(stood) == 7
+
+
 def test_memory(dap):
     program, stood = standing_in_call(dap)
     client, value = program.client, program.variables(stood.frame)["value"]

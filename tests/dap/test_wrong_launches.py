@@ -20,6 +20,8 @@ from debugging import Debugging
         ({"evalTimeout": True}, "'evalTimeout' must be a number"),
         ({"args": 5}, "'args' must be an array"),
         ({"args": "--epochs 1"}, "'args' must be an array"),
+        ({"gdbScripts": ["none.py"], "cwd": "/"}, "/none.py, which `gdbScripts` names, is no file."),
+        ({"gdbScripts": "none.py"}, "'gdbScripts' must be an array"),
         ({"args": [1, math.nan]}, "NaN is not a number"),
     ],
 )

@@ -18,6 +18,7 @@ from pyharness.prompt.commands import escaping
         ("faas continue", "gdb's faas does another command"),
         ('interpreter-exec mi "-exec-next"', "gdb's interpreter-exec does another command"),
         ("conti", "gdb's continue would go on behind the prompt's back"),
+        ("source own.py", r"Name it in \$PYHARNESS_GDB_SCRIPTS, which gdb reads as it starts"),
         ("whi 1", "gdb's while needs a terminal"),
     ],
 )

@@ -6,6 +6,7 @@ import sys
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from pyharness.dap.beginning.debuggee import Debuggee
     from pyharness.dap.session import Session
     from pyharness.dapwire.wire import Message
     from pyharness.protocol.channel import Child
@@ -32,10 +33,16 @@ def offer(session: Session, child: Child) -> None:
         "subProcess": "debug" if child.rank is None else "leave",
         "python": sys.executable,  # of the child's adapter, where the client starts one
         **({"pathMappings": session.client.paths.given()} if session.client.paths else {}),
-        **({"include": list(include)} if (include := session.debuggee.included if session.debuggee else ()) else {}),
+        **(_handed_on(session.debuggee) if session.debuggee else {}),
         **session.door,
     }
     session.ask("startDebugging", {"request": "attach", "configuration": configuration}, answered)
+
+
+def _handed_on(parent: Debuggee) -> dict[str, object]:
+    """What a child's session has of its parent's configuration."""
+    lists = {"include": parent.included, "gdbScripts": parent.gdb_scripts}
+    return {name: list(values) for name, values in lists.items() if values}
 
 
 def _let_go(session: Session, child: Child) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pyharness.dap.beginning.scripts import scripts_of
 from pyharness.debugger.core.shell import CoreFile
 from pyharness.model.errors import UsageError
 
@@ -25,4 +26,4 @@ def core_of(arguments: Arguments) -> CoreFile | None:
         raise UsageError(f"launch: `coreFile` runs nothing: `{both}` does not go with it.", "Leave one of them out.")
     folder = Path(arguments.text("cwd", "") or ".")
     program = arguments.text("program", "")
-    return CoreFile(str(folder / name), str(folder / program) if program else "")
+    return CoreFile(str(folder / name), str(folder / program) if program else "", scripts_of(arguments))

@@ -66,12 +66,18 @@ class Debuggee:
                 eval_timeout=plan.eval_timeout,
                 events=events,
                 listener=self.heard,
+                gdb_scripts=plan.gdb_scripts,
             )
 
     @property
     def included(self) -> tuple[str, ...]:
         """Globs of library code that counts as the user's."""
         return self._plan.include
+
+    @property
+    def gdb_scripts(self) -> tuple[str, ...]:
+        """Scripts of the person's own that gdb reads, by their absolute paths."""
+        return self._plan.gdb_scripts
 
     @property
     def stop_on_entry(self) -> bool:

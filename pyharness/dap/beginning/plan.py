@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from pyharness.dap.beginning.core_plan import core_of
+from pyharness.dap.beginning.scripts import scripts_of
 from pyharness.debugger.starting.attach import Attachment
 from pyharness.debugger.starting.launch import Command
 from pyharness.host.interpreters import interpreter_for
@@ -28,7 +29,7 @@ _EDITORS: tuple[str, ...] = (
 )
 _EDITORS += ("debugServer", "noDebug", "serverReadyAction", "suppressMultipleSessionWarning", "adapterID")
 _COMMON = (*_EDITORS, "token", "connect", "include", "crashes", "plumbing", "subProcess", "justMyCode", "pathMappings")
-_COMMON += ("evalTimeout", "debugKernels", "ranks")
+_COMMON += ("evalTimeout", "debugKernels", "ranks", "gdbScripts")
 LAUNCH = (
     *_COMMON,
     "program",
@@ -60,6 +61,8 @@ class Plan:
     plumbing: bool = False
     console: str = _CONSOLES[0]
     eval_timeout: float = EVAL_TIMEOUT
+    gdb_scripts: tuple[str, ...] = ()
+    """Scripts of the person's own that gdb reads first, by their absolute paths."""
     note: str = ""
     """What a person is to know of it before it starts."""
 
@@ -129,6 +132,7 @@ def _plan(
         plumbing=arguments.flag("plumbing", default=False),
         console=console,
         eval_timeout=checked_timeout(arguments.number("evalTimeout", EVAL_TIMEOUT)),
+        gdb_scripts=scripts_of(arguments),
     )
 
 

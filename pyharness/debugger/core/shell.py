@@ -44,6 +44,8 @@ class CoreFile:
     path: str
     program: str = ""
     """The executable that made it; the one that the core names when empty."""
+    gdb_scripts: tuple[str, ...] = ()
+    """Scripts of the person's own that gdb reads first, by their absolute paths."""
     progress: Callable[[str], None] = field(default=lambda _text: None, compare=False)
     module: bool = False
     python: str = ""
@@ -77,7 +79,7 @@ class CoreShell(Shell):
         heard: Events = events or queue.SimpleQueue()
         self._core = CoreNative(lambda notice: heard.put(("gdb", notice)))
         try:
-            self._core.prepare()
+            self._core.prepare(core.gdb_scripts)
             opened = self._core.open(str(Path(core.path).resolve()), core.program)
         except BaseException:
             self._core.close()

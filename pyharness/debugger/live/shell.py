@@ -65,7 +65,7 @@ _NOT_HEARD = "The program has not answered yet, as where native code keeps the G
 class LiveShell(Shell):
     """Both debuggers, the program and the machine between them; all of it on the caller's thread, in ``pump``."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913  (each is a thing a client may want to say)
         self,
         command: Target,
         included: Sequence[str],
@@ -75,6 +75,7 @@ class LiveShell(Shell):
         eval_timeout: float = EVAL_TIMEOUT,
         events: Events | None = None,
         listener: Listener | None = None,
+        gdb_scripts: Sequence[str] = (),
     ) -> None:
         command.check()
         heard: Events = events or queue.SimpleQueue()
@@ -82,7 +83,7 @@ class LiveShell(Shell):
         super().__init__(Machine(), python, heard, listener)
         self._progress = progress
         self._late = _NOT_BEGUN if command.ours else _NOT_HEARD
-        self._gdb = PreparedGdb(self._hear_gdb, UserCode.of(included))
+        self._gdb = PreparedGdb(self._hear_gdb, UserCode.of(included), gdb_scripts)
         self._lifetime = lifetime = Lifetime()
         self._actions = Actions(self)
         self._pausing = Pausing(self, heard)

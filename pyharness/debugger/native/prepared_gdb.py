@@ -12,7 +12,7 @@ from pyharness.gdbmi.client import INSTALL_GDB, GdbLostError, find_gdb
 from pyharness.model.errors import HarnessError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from pyharness.gdbmi.records import Notice
     from pyharness.model.user_code import UserCode
@@ -23,10 +23,13 @@ _SAID, _PROMPT = "<- ", "(gdb)"
 class PreparedGdb:
     """What is wrong with it is said when it is needed."""
 
-    def __init__(self, on_notice: Callable[[Notice | None], None], user_code: UserCode) -> None:
+    def __init__(
+        self, on_notice: Callable[[Notice | None], None], user_code: UserCode, scripts: Sequence[str] = ()
+    ) -> None:
         self._on_notice = on_notice
         self.user_code = user_code
         """What gdb takes for the user's code."""
+        self._scripts = scripts
         self._begun = False
         self._made: Future[NativeSide] = Future()
 
@@ -50,7 +53,7 @@ class PreparedGdb:
         try:
             link = GdbLink(self._on_notice, self.user_code)
             native = NativeSide(link, self.user_code)
-            native.prepare()
+            native.prepare(self._scripts)
             self._made.set_result(native)
         except (HarnessError, OSError) as error:
             if native:

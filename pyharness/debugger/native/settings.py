@@ -26,12 +26,16 @@ _SETTINGS = (
 FATAL_SIGNALS = ("SIGSEGV", "SIGBUS", "SIGFPE", "SIGILL", "SIGABRT")
 
 
-def set_up(gdb: GdbClient) -> None:
-    """Load our commands; done early, while the program still starts."""
-    for setting in _SETTINGS:
-        gdb.command(f"-gdb-set {setting}")
+def load(gdb: GdbClient) -> None:
+    """Load our printers and commands."""
     gdb.console(f"source {LOADER}")
     gdb.console("python from pyharness.ingdb.mi import alone, commands; commands.register()")
+
+
+def set_up(gdb: GdbClient) -> None:
+    """Say what gdb reads and shows, and at which signals it stops."""
+    for setting in _SETTINGS:
+        gdb.command(f"-gdb-set {setting}")
     gdb.console(f"python alone.watch({os.getpid()})")
     # A debugger must not change how a program behaves under signals: all go straight on but the fatal ones.
     gdb.console("handle all nostop noprint pass")

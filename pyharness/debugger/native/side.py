@@ -8,9 +8,10 @@ import queue
 import signal
 from typing import TYPE_CHECKING, Literal, TypeVar
 
+from pyharness.debugger.native import settings
 from pyharness.debugger.native.in_program.asking import NativeAsking
 from pyharness.debugger.native.link import answer_of, line_of
-from pyharness.debugger.native.settings import set_up
+from pyharness.debugger.native.scripts import read_scripts
 from pyharness.debugger.native.stop_reasons import StopReasons
 from pyharness.debugger.native.threads import SETTLE_SECONDS, NativeThreads
 from pyharness.gdbmi.client import GdbError
@@ -21,7 +22,7 @@ from pyharness.model.text.source_line import remember
 from pyharness.protocol import mi
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Sequence
 
     from pyharness.debugger.native.link import GdbLink, Stops
     from pyharness.gdbmi.records import Notice
@@ -80,9 +81,11 @@ class NativeSide:
 
     # --- life ---------------------------------------------------------------------------------------------------------
 
-    def prepare(self) -> None:
-        """Load our commands; done early, while the program still starts."""
-        set_up(self.link)
+    def prepare(self, scripts: Sequence[str] = ()) -> None:
+        """Load our commands and the person's own ``scripts``; done early, while the program still starts."""
+        settings.load(self.link)
+        read_scripts(self, scripts)
+        settings.set_up(self.link)  # behind the scripts, whose settings give way
 
     def attach(self, pid: int, *, agent: Doorway | None = None, guarded: bool = False) -> None:
         """Attach and let all threads run on.

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from pyharness.debugger.merged_stack import merged_stack
 from pyharness.debugger.native.code import NativeCode
+from pyharness.debugger.native.scripts import VARIABLE
 from pyharness.host.regular_file import read_text
 from pyharness.model.errors import HarnessError, UsageError
 from pyharness.model.text.stack_format import Style, format_threads
@@ -114,6 +115,9 @@ def gdb(session: Session, rest: str) -> None:
     if word == "set":
         remedy = "`set NAME = VALUE` does it here."
         raise UsageError("gdb's set may change what the debugger here has set.", remedy)
+    if word == "source":
+        remedy = f"Name it in ${VARIABLE}, which gdb reads as it starts; `source` does the commands of the prompt."
+        raise UsageError("gdb's source would do what the prompt does not know of.", remedy)
     if word in _OURS:
         raise UsageError(f"gdb's {word} would go on behind the prompt's back.", "`help` lists what does that here.")
     if word in _WHOLE:

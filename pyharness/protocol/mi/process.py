@@ -18,6 +18,14 @@ class Attach(Command[tuple[int, ...]], name="ph-attach"):
     """Whether the program outlives a breakpoint that is left in it."""
 
 
+@frozen
+class ReadScript(Command[None], name="ph-read-script"):
+    """Do what a script of the person's own says: commands of gdb's, or Python."""
+
+    path: str
+    """Absolute."""
+
+
 READ_MORE = "ph-read-more"
 """A line of gdb's console: it has read libraries that a step has loaded; what waits for one of them can be set."""
 
