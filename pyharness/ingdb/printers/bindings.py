@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 _KINDS = (
     "handle|object|dict|list|tuple|set|frozenset|str|bytes|bytearray|int_|float_|bool_|none|type|type_object|slice|iterator|iterable"
     "|sequence|mapping|args|kwargs|function|cpp_function|module_?|capsule|buffer|memoryview|weakref|ellipsis|dtype"
-    "|array(?:_t<.*>)?|ndarray<.*>|typed<.*>|any|callable|exception"
+    "|array(?:_t<.*>)?|typed<.*>|any|callable|exception"
 )
 PATTERN = rf"(?:pybind11|nanobind)::(?:{_KINDS})|THPObjectPtr|THPPointer<_object>"
 _HANDLE = re.compile(PATTERN)

@@ -10,8 +10,9 @@ from pyharness.ingdb import torch_process
 from pyharness.ingdb.printers import registry
 from pyharness.ingdb.printers.of_torch import inductor_handles, ivalues
 from pyharness.ingdb.printers.of_torch.torch_types import engaged
-from pyharness.ingdb.tensors.address import holds_tensor, impl_address
+from pyharness.ingdb.tensors.address import holds_tensor
 from pyharness.ingdb.tensors.format import one_line
+from pyharness.ingdb.tensors.held import tensor_held
 from pyharness.ingdb.tensors.reading import read_tensor
 from pyharness.model.tensors.tensor import TensorInfo
 from pyharness.reading.process.memory import Memory, UnreadableError
@@ -50,7 +51,7 @@ def tensor_of_cxx(value: gdb.Value) -> TensorInfo | None:
     """The tensor that a C++ value is, holds or points to; ``None`` where it is none."""
     try:
         if holds_tensor(value.type):
-            return tensor_at(impl_address(Memory(torch_process.read), value))
+            return tensor_held(value)
         inner = engaged(value)
         if inner is None:
             inner = inductor_handles.tensor_in(value)

@@ -19,8 +19,12 @@ _POINTER = re.compile(
     re.VERBOSE,
 )
 _STABLE = "torch::stable::Tensor"
-"""Of the stable ABI: it shares the ownership of a tensor on the heap."""
+"""The tensor of the stable ABI, which shares the ownership of one on the heap."""
 _MAYBE_OWNED = re.compile(r"^c10::MaybeOwned<at::Tensor(?:Base)?>$")
+_DLPACK = re.compile(
+    r"^(?:DLTensor | DLManagedTensor(?:Versioned)? | nanobind::dlpack::dltensor | nanobind::ndarray<.*>)$", re.VERBOSE
+)
+_DL_TENSOR = "dl_tensor"
 _OPTIONAL = ("std::optional<at::Tensor", f"std::optional<{_STABLE}")
 _DEREFERENCED = frozenset({gdb.TYPE_CODE_REF, gdb.TYPE_CODE_RVALUE_REF})
 
@@ -46,7 +50,7 @@ def type_name(kind: gdb.Type) -> str:
 def holds_tensor(kind: gdb.Type) -> bool:
     """Whether a value of this type is a tensor, holds exactly one, or points to one of those."""
     name = _class_name(kind)
-    return name == _STABLE or any(pattern.match(name) for pattern in (_IMPL, _POINTER, _MAYBE_OWNED))
+    return name == _STABLE or any(pattern.match(name) for pattern in (_IMPL, _POINTER, _MAYBE_OWNED, _DLPACK))
 
 
 def may_hold_tensor(kind: gdb.Type) -> bool:
@@ -69,6 +73,26 @@ def impl_address(memory: Memory, value: gdb.Value) -> int:
     if place is not None:
         return _impl_in(memory, kind.name or "", int(place))
     return _in_register(memory, value)
+
+
+def is_dlpack(kind: gdb.Type) -> bool:
+    """Whether a value of this type is a tensor of DLPack's, or points to one."""
+    return bool(_DLPACK.match(_class_name(kind)))
+
+
+def dl_tensor_address(value: gdb.Value) -> int:
+    """Address of the DLTensor of a value that `is_dlpack`; 0 for a pointer to nothing."""
+    if plain_type(value.type).code == gdb.TYPE_CODE_PTR:
+        if not _number(value):
+            return 0
+        value = referred(value).dereference()
+    value = referred(value)
+    names = {field.name for field in plain_type(value.type).fields()}
+    member = next((name for name in (_DL_TENSOR, "m_dltensor") if name in names), "")
+    whole = value[member] if member else value
+    if whole.address is None:
+        raise UnreadableError("a tensor that is in no memory")
+    return int(whole.address)
 
 
 def _number(value: gdb.Value) -> int:

@@ -40,7 +40,8 @@ def describe(
     if info.state != "defined":
         return
     yield f"  {_place(info)}"
-    yield f"  {_history(info)}"
+    if info.is_torchs:
+        yield f"  {_history(info)}"
     for note in info.notes:
         yield f"  note: {note}"
     if statistics:
@@ -54,9 +55,10 @@ def describe(
 
 
 def _place(info: TensorInfo) -> str:
-    shown = [f"TensorImpl {info.address:#x}"]
+    shown = [f"{'TensorImpl' if info.is_torchs else info.kind} {info.address:#x}"]
     if info.data:
-        shown.append(f"data {info.data:#x}, storage of {info.storage_bytes} bytes")
+        storage = f", storage of {info.storage_bytes} bytes" if info.is_torchs else ""
+        shown.append(f"data {info.data:#x}{storage}")
     if info.layout == "strided":
         contiguous = "contiguous" if info.is_contiguous else "not contiguous"
         shown.append(f"strides {list(info.strides)} ({contiguous}), offset {info.offset}")

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 import gdb
 
 from pyharness.ingdb import torch_process
-from pyharness.ingdb.tensors.address import holds_tensor, impl_address, plain_type
+from pyharness.ingdb.tensors.address import holds_tensor, plain_type
 from pyharness.ingdb.tensors.elements import element_reader
-from pyharness.ingdb.tensors.reading import read_tensor
-from pyharness.reading.process.memory import Memory, UnreadableError
+from pyharness.ingdb.tensors.held import tensor_held
+from pyharness.reading.process.memory import UnreadableError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -31,7 +31,7 @@ def elements(value: gdb.Value) -> gdb.Value:
     if not holds_tensor(plain_type(value.type)):
         raise gdb.GdbError(f"{_FUNCTION} wants a tensor, not {value.type}.")
     try:
-        return array_of(_info(value))
+        return array_of(tensor_held(value))
     except (UnreadableError, OSError, OverflowError) as error:
         raise gdb.GdbError(f"This tensor cannot be read: {error}") from error
 
@@ -45,11 +45,6 @@ def array_of(info: TensorInfo) -> gdb.Value:
         raise gdb.GdbError(f"This tensor has no elements that can be shown: {reason}.")
     as_they_lie = info.is_contiguous and info.dtype in _NATIVE and not info.negated
     return _in_place(info) if as_they_lie else _converted(info)
-
-
-def _info(value: gdb.Value) -> TensorInfo:
-    address = impl_address(Memory(torch_process.read), value)
-    return read_tensor(torch_process.read, address, torch_process.tensor_layout())
 
 
 def _array(code: str, name: str, numbers: Sequence[float], sizes: Sequence[int] = ()) -> gdb.Value:

@@ -58,7 +58,8 @@ class TensorContent(Content):
         self._evaluate = evaluate
         self._facts = tensor_facts(info)
         elements = bool(info.unreadable or info.numel)
-        self.named = len(self._facts) + elements + len(("storage", "grad", "grad_fn")) + len(info.parts)
+        of_torch = len(("storage", "grad", "grad_fn")) if info.is_torchs else 0
+        self.named = len(self._facts) + elements + of_torch + len(info.parts)
         self._rows = Rows(info, 0, 0, evaluate) if is_indexable(info) else None
         self.indexed = self._rows.indexed if self._rows else 0
 
@@ -74,9 +75,10 @@ class TensorContent(Content):
             yield Item(no_elements(info))
         elif info.numel:
             yield Item(Variable("statistics", f"of {info.numel} elements"), _Statistics(info))
-        yield Item(Variable("storage", storage_line(info, itemsize)), _Storage(info, itemsize))
-        yield self._grad()
-        yield self._grad_fn()
+        if info.is_torchs:
+            yield Item(Variable("storage", storage_line(info, itemsize)), _Storage(info, itemsize))
+            yield self._grad()
+            yield self._grad_fn()
         for name, part in info.parts:
             yield tensor_item(name, part)
 

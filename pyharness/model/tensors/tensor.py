@@ -11,6 +11,8 @@ if TYPE_CHECKING:
 
 SYMBOLIC = "symbolic sizes"
 """The note of a tensor whose sizes are expressions, in no memory that is laid out for a debugger."""
+DLTENSOR = "DLTensor"
+"""The kind of a tensor of DLPack's."""
 State = Literal["defined", "undefined", "null", "corrupt", "uninitialized"]
 
 
@@ -24,10 +26,13 @@ class Quantization:
 
 @frozen
 class TensorInfo:
-    """One ``c10::TensorImpl`` as read from memory; nothing here was computed by the program."""
+    """One ``c10::TensorImpl``, or a tensor of another library, as read from memory: the program computed nothing.
+
+    What only torch has is left at its default for a tensor of another library.
+    """
 
     address: int
-    """The address of the TensorImpl."""
+    """The address of the TensorImpl, or of what the other library has for it."""
     state: State = "defined"
     problem: str | None = None
     """Why the tensor is corrupt."""
@@ -61,6 +66,11 @@ class TensorInfo:
     notes: tuple[str, ...] = ()
     parts: tuple[tuple[str, TensorInfo], ...] = ()
     """The indices and values of a sparse tensor."""
+
+    @property
+    def is_torchs(self) -> bool:
+        """Whether torch has it, with a storage and autograd."""
+        return self.kind != DLTENSOR
 
     @property
     def is_leaf(self) -> bool:

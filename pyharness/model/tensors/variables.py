@@ -23,7 +23,10 @@ def tensor_facts(info: TensorInfo) -> list[Variable]:
     if info.layout == "strided" and len(info.strides) == len(info.sizes):
         contiguous = "contiguous" if info.is_contiguous else "not contiguous"
         shown.append(Variable("strides", f"{list(info.strides)} ({contiguous})"))
-    shown += [Variable("dtype", info.dtype), Variable("device", info.device), Variable("layout", info.layout)]
+    shown += [Variable("dtype", info.dtype), Variable("device", info.device)]
+    if not info.is_torchs:
+        return shown
+    shown.append(Variable("layout", info.layout))
     shown.append(Variable("requires_grad", f"{info.requires_grad} ({'leaf' if info.is_leaf else 'not a leaf'})"))
     version = "<not counted: an inference tensor>" if info.version is None else str(info.version)
     shown.append(Variable("version", version))

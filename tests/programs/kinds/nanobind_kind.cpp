@@ -1,5 +1,6 @@
 // The same functions, bound with nanobind.
 #include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
 #include <nanobind/stl/function.h>
 
 namespace nb = nanobind;
@@ -21,10 +22,16 @@ int counted(nb::object thing, nb::dict words, const nb::list& numbers) {
   return static_cast<int>(nb::len(numbers)); // @counted
 }
 
+float summed(nb::ndarray<float, nb::ndim<2>, nb::device::cpu> table, nb::ndarray<> any) {
+  nb::ndarray<> none;
+  return table.view()(1, 2) + any.ndim(); // @summed
+}
+
 } // namespace
 
 NB_MODULE(nanobind_kind, module) {
   module.def("scaled", &scaled);
   module.def("twice", &twice);
   module.def("counted", &counted);
+  module.def("summed", &summed);
 }

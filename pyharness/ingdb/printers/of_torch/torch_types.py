@@ -8,12 +8,12 @@ import gdb
 
 from pyharness.ingdb import torch_process
 from pyharness.ingdb.printers.registry import enumerator, items, shows, shows_tensors, text_of
-from pyharness.ingdb.tensors.address import impl_address, plain_type, type_name
+from pyharness.ingdb.tensors.address import plain_type, type_name
 from pyharness.ingdb.tensors.format import one_line
-from pyharness.ingdb.tensors.reading import DEVICES, read_tensor
+from pyharness.ingdb.tensors.held import tensor_held
+from pyharness.ingdb.tensors.reading import DEVICES
 from pyharness.model.tensors.dtypes import DTYPES
 from pyharness.model.tensors.text import number
-from pyharness.reading.process.memory import Memory
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -23,10 +23,10 @@ if TYPE_CHECKING:
 def _tensor(value: gdb.Value) -> str:
     if value.is_optimized_out:
         return "<optimized out>"
-    address = impl_address(Memory(torch_process.read), value)
-    text = one_line(torch_process.read, read_tensor(torch_process.read, address, torch_process.tensor_layout()))
+    info = tensor_held(value)
+    text = one_line(torch_process.read, info)
     kind = plain_type(value.type)
-    return f"({kind.unqualified()}) {address:#x} {text}" if kind.code == gdb.TYPE_CODE_PTR else text
+    return f"({kind.unqualified()}) {info.address:#x} {text}" if kind.code == gdb.TYPE_CODE_PTR else text
 
 
 @shows(r"(?:c10|at)::(?:HeaderOnly)?ArrayRef<.*>")
