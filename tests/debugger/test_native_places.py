@@ -72,13 +72,20 @@ extern "C" int run() { int value = read(); return consume(inner(cast<int>(value)
 """
 
 
+def calling(folder, name, level="-O2"):
+    """A script that calls ``run`` of what ``name`` compiles to."""
+    library = (folder / name).with_suffix(".so")
+    subprocess.run(["g++", "-g", level, "-fPIC", "-shared", "-o", library, folder / name], check=True)
+    script = folder / "calls.py"
+    script.write_text(f"import ctypes\nctypes.CDLL({str(library)!r}).run()\n")
+    return script
+
+
 def test_the_first_line_of_its_own_is_named_for_an_inlined_function(tmp_path):
     """gdb knows such a function by an address, whose line may be a later one, or one of what it calls."""
     (tmp_path / "twice.cpp").write_text(INLINED_TWICE)
-    library = tmp_path / "twice.so"
-    subprocess.run(["g++", "-g", "-O2", "-fPIC", "-shared", "-o", library, tmp_path / "twice.cpp"], check=True)
-    (tmp_path / "calls.py").write_text(f"import ctypes\nctypes.CDLL({str(library)!r}).run()\n")
-    with pyharness.debug(tmp_path / "calls.py") as stopped, pytest.raises(HarnessError, match=r"twice\.cpp:[78]\b"):
+    script = calling(tmp_path, "twice.cpp")
+    with pyharness.debug(script) as stopped, pytest.raises(HarnessError, match=r"twice\.cpp:[78]\b"):
         stopped.run_to("native:inner")
 
 
@@ -100,10 +107,8 @@ def test_a_line_is_named_for_a_function_that_is_inlined_into_another_file(tmp_pa
     """As a ``forward`` is into torch's ``Function<T>::apply``: gdb has the file of the call for such a function."""
     (tmp_path / "header.h").write_text(HEADER)
     (tmp_path / "own.cpp").write_text(CALLED_FROM_A_HEADER)
-    library = tmp_path / "own.so"
-    subprocess.run(["g++", "-g", "-O2", "-fPIC", "-shared", "-o", library, tmp_path / "own.cpp"], check=True)
-    (tmp_path / "calls.py").write_text(f"import ctypes\nctypes.CDLL({str(library)!r}).run()\n")
-    with pyharness.debug(tmp_path / "calls.py") as stopped, pytest.raises(HarnessError, match=r"own\.cpp:[345]\b"):
+    script = calling(tmp_path, "own.cpp")
+    with pyharness.debug(script) as stopped, pytest.raises(HarnessError, match=r"own\.cpp:[345]\b"):
         stopped.run_to("native:Own::forward")
 
 
@@ -128,10 +133,7 @@ extern "C" int run() { return kind(1) + kind(2.5) + kind("abc", 4); }
 @pytest.fixture
 def overloads(tmp_path):
     (tmp_path / "overloads.cpp").write_text(OVERLOADS)
-    library = tmp_path / "overloads.so"
-    subprocess.run(["g++", "-g", "-O0", "-fPIC", "-shared", "-o", library, tmp_path / "overloads.cpp"], check=True)
-    (tmp_path / "calls.py").write_text(f"import ctypes\nctypes.CDLL({str(library)!r}).run()\n")
-    with pyharness.debug(tmp_path / "calls.py") as stopped:
+    with pyharness.debug(calling(tmp_path, "overloads.cpp", "-O0")) as stopped:
         yield stopped
 
 

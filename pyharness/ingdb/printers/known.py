@@ -20,6 +20,7 @@ from pyharness.ingdb.printers.of_torch import (  # noqa: F401
     iterators,
     ivalues,
     lanes,
+    ordered_dicts,
     small_numbers,
     torch_types,
 )
@@ -30,6 +31,7 @@ def register() -> None:
     """Have gdb show values as we do, and our stacks tensors of Python; once, however often it is called."""
     gcc.register()
     libcxx.register()
+    ordered_dicts.register()
     registry.register()
     values.show_python_tensors()
     arrays.register()

@@ -14,6 +14,7 @@ from pyharness.ingdb.printers import values as tensor_values
 from pyharness.ingdb.stack import backtrace
 from pyharness.ingdb.tensors.address import plain_type, referred
 from pyharness.ingdb.variables import data_pointers
+from pyharness.ingdb.variables import module as variables_module
 from pyharness.ingdb.variables import node as variables_node
 from pyharness.ingdb.variables import python as variables_python
 from pyharness.ingdb.variables import tensor as variables_tensor
@@ -82,6 +83,11 @@ def _item(name: str, value: gdb.Value, evaluate: str | None) -> Item:
     node = variables_node.node_of_value(value)
     if node:
         return variables_node.node_item(name, node, kind, evaluate, _members(value, evaluate))
+    module = variables_module.module_of_value(value)
+    if module:
+        members = _members(*variables_module.inner(value, evaluate))
+        if found := variables_module.module_item(name, module, kind, evaluate, members):
+            return found
     address = int(value) if _PYTHON_OBJECT.fullmatch(kind) else bindings.object_held(value)
     if address:
         return _python_object(name, address, kind, evaluate)

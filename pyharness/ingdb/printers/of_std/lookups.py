@@ -1,4 +1,4 @@
-"""Looking a key up in a map or set of libstdc++: ``rates["low"]``, ``rates.at(key)``, ``seen.count(3)``.
+"""Looking a key up in a map or set of libstdc++, or an ``OrderedDict`` of torch's: ``rates["low"]``, ``seen.count(3)``.
 
 A library has these functions inlined, and gdb cannot call them. GCC's printers read the elements from memory.
 """
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 Key: TypeAlias = "str | int | float"
 
-_KEYED = re.compile(r"std::(?:__debug::)?(?:unordered_)?(?:multi)?(map|set)<.*>")
+_KEYED = re.compile(r"(?:std::(?:__debug::)?(?:unordered_)?(?:multi)?(map|set)|torch::OrderedDict)<.*>")
 _STRING = re.compile(r"std::(?:__cxx11::)?basic_string<char\b.*>")
 _VIEW = re.compile(r"std::basic_string_view<char\b.*>")
 _NUMBERS = frozenset({gdb.TYPE_CODE_INT, gdb.TYPE_CODE_CHAR, gdb.TYPE_CODE_BOOL, gdb.TYPE_CODE_ENUM, gdb.TYPE_CODE_PTR})
@@ -67,6 +67,11 @@ def _pairs(container: gdb.Value, *, mapped: bool) -> Iterator[tuple[Key, gdb.Val
         yield _key(element), next(elements) if mapped else element
 
 
+def _has_values(kind: gdb.Type) -> bool:
+    known = _KEYED.fullmatch(kind.tag or "")
+    return known is not None and known[1] != "set"
+
+
 class _Worker(gdb.xmethod.XMethodWorker):
     """One method of one class, for a key of one type."""
 
@@ -74,7 +79,7 @@ class _Worker(gdb.xmethod.XMethodWorker):
         self._method = method
         self._kind = kind
         self._argument = argument
-        self._mapped = (_KEYED.fullmatch(kind.tag or "") or ["", ""])[1] == "map"
+        self._mapped = _has_values(kind)
 
     def get_arg_types(self) -> gdb.Type:
         return self._argument
@@ -119,7 +124,7 @@ class _Matcher(gdb.xmethod.XMethodMatcher):
 
     def match(self, class_type: gdb.Type, method: str) -> Any:
         known = _KEYED.fullmatch(class_type.tag or "")
-        if not known or method not in (*(_FINDS if known[1] == "map" else ()), *_COUNTS):
+        if not known or method not in (*(_FINDS if _has_values(class_type) else ()), *_COUNTS):
             return None
         key = _key_type(class_type)
         if _is_text(key):

@@ -8,10 +8,10 @@ import gdb
 
 from pyharness.ingdb import torch_process
 from pyharness.ingdb.printers import bindings
-from pyharness.ingdb.printers.of_std.libstdcxx_strings import text_at
 from pyharness.ingdb.printers.pointers import pointee
 from pyharness.ingdb.printers.registry import text_of
 from pyharness.model.frozen import frozen
+from pyharness.reading.process.libstdcxx_strings import text_at
 from pyharness.reading.process.memory import UnreadableError
 
 HEAD = 16
@@ -68,7 +68,7 @@ def _word(address: int) -> int:
 
 
 def _text(address: int) -> str:
-    return text_at(address, _MAX_NAME)[0]
+    return text_at(torch_process.read, address, _MAX_NAME)[0]
 
 
 _CLASSES = (_Class(152, 224, 56), _Class(80, 152, 32))

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 import gdb
 
 from pyharness.ingdb import torch_process
-from pyharness.ingdb.printers.of_std.libstdcxx_strings import text_at
 from pyharness.ingdb.printers.of_torch import boxed_objects, handles
 from pyharness.ingdb.printers.of_torch.boxed_objects import HEAD
 from pyharness.ingdb.printers.of_torch.torch_types import device_text
 from pyharness.ingdb.printers.registry import Room, enumerator, items, shows, text_of
 from pyharness.ingdb.tensors.address import type_name
 from pyharness.model.tensors.text import number
+from pyharness.reading.process.libstdcxx_strings import text_at
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -61,7 +61,7 @@ _PLAIN: dict[str, Show] = {
 
 
 def _string(address: int) -> str:
-    text, length = text_at(address + HEAD, Room.characters)
+    text, length = text_at(torch_process.read, address + HEAD, Room.characters)
     return f"{text!r}{'…' if length > Room.characters else ''}"
 
 
