@@ -188,6 +188,8 @@ SHOWN = {
     "python_text": "'hello'",
     "no_object": "no object",
     "table": r"\{'one': 1, 'two': 2\}",
+    "hashed": r"ska::flat_hash_map with 1 element = \{\[\"rate\"\] = 0\.5\}",
+    "no_hashed": "ska::flat_hash_map with 0 elements",
     "half": "1.5",
     "brain_float": "2.5",
     "eighth": "0.5",

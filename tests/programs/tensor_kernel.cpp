@@ -14,6 +14,7 @@
 #include <c10/util/Half.h>
 #include <c10/util/MaybeOwned.h>
 #include <c10/util/OptionalArrayRef.h>
+#include <c10/util/flat_hash_map.h>
 #include <torch/csrc/autograd/function.h>
 #include <torch/csrc/autograd/saved_variable.h>
 #include <torch/csrc/autograd/variable.h>
@@ -81,6 +82,8 @@ at::Tensor wait(
   c10::Dict<std::string, int64_t> table;
   table.insert("one", 1);
   table.insert("two", 2);
+  ska::flat_hash_map<std::string, c10::IValue> hashed, no_hashed;
+  hashed["rate"] = 0.5;
   c10::IValue boxed_dict(table), boxed_device(accelerator);
   c10::IValue boxed_complex(c10::complex<double>(1, -2));
   auto accessor = other.accessor<float, 2>();

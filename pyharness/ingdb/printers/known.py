@@ -20,7 +20,7 @@ from pyharness.ingdb.printers.of_torch import (  # noqa: F401
     iterators,
     ivalues,
     lanes,
-    ordered_dicts,
+    maps,
     small_numbers,
     torch_types,
 )
@@ -31,7 +31,7 @@ def register() -> None:
     """Have gdb show values as we do, and our stacks tensors of Python; once, however often it is called."""
     gcc.register()
     libcxx.register()
-    ordered_dicts.register()
+    maps.register()
     registry.register()
     values.show_python_tensors()
     arrays.register()

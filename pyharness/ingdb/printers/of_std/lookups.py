@@ -1,4 +1,4 @@
-"""Looking a key up in a map or set of libstdc++, or an ``OrderedDict`` of torch's: ``rates["low"]``, ``seen.count(3)``.
+"""Looking a key up in a map or set of libstdc++, or a map of torch's: ``rates["low"]``, ``seen.count(3)``.
 
 A library has these functions inlined, and gdb cannot call them. GCC's printers read the elements from memory.
 """
@@ -19,7 +19,9 @@ if TYPE_CHECKING:
 
 Key: TypeAlias = "str | int | float"
 
-_KEYED = re.compile(r"(?:std::(?:__debug::)?(?:unordered_)?(?:multi)?(map|set)|torch::OrderedDict)<.*>")
+_KEYED = re.compile(
+    r"(?:std::(?:__debug::)?(?:unordered_)?(?:multi)?(map|set)|torch::OrderedDict|ska::flat_hash_map)<.*>"
+)
 _STRING = re.compile(r"std::(?:__cxx11::)?basic_string<char\b.*>")
 _VIEW = re.compile(r"std::basic_string_view<char\b.*>")
 _NUMBERS = frozenset({gdb.TYPE_CODE_INT, gdb.TYPE_CODE_CHAR, gdb.TYPE_CODE_BOOL, gdb.TYPE_CODE_ENUM, gdb.TYPE_CODE_PTR})
