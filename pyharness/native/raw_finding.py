@@ -26,6 +26,7 @@ BITS: dict[ValueKind, int] = {"nan": 1, "inf": 2, "large": 4, "denormal": 8}
 """``ValueKind`` of csrc/engine/values/values.h."""
 _OURS = "/pyharness/native/"
 _OUR_LIBRARY = "/_engine."
+_UNKNOWN = "??"
 _OF_THE_SEARCH = ("torch::unwind::", "at::RecordFunction::")
 """Functions through which torch calls us."""
 
@@ -87,13 +88,17 @@ def _tensor(fields: dict[str, Any]) -> CheckedTensor:
 
 
 def _native_frames(frames: Sequence[tuple[str, str, int]]) -> Iterable[Frame]:
-    """From the op or the node outward, up to where Python called."""
+    """From the op or the node outward, up to where Python called; what no symbol names does not come first."""
+    named = False
     for function, library, address in frames:
         if _OUR_LIBRARY in library or function.startswith(_OF_THE_SEARCH):
             continue
         if native_family(function, library, None) == "interpreter":
             return
-        plumbing = function == "??" or bool(native_family(function, library, None))
+        named = named or function != _UNKNOWN
+        if not named:
+            continue
+        plumbing = function == _UNKNOWN or bool(native_family(function, library, None))
         yield Frame("native", function, library=library, address=address, plumbing=plumbing)
 
 

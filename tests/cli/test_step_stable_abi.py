@@ -67,3 +67,13 @@ def test_a_kernel_that_is_boxed_by_hand(stops):
     assert op["function"] == "steady::same"
     assert inside["function"] == "steady::same"
     assert (line["line"], line["printed"]) == (line_of("same", SOURCE), {"input": f"Tensor {AFTER}"})
+
+
+def test_the_stack_of_a_nan_begins_with_what_has_a_name(pyharness):
+    """The op is called by a closure of libtorch's, of which no symbol is left."""
+    script = pyharness.folder / "spoils.py"
+    loads = f"torch.ops.load_library({str(stable_abi())!r})"
+    script.write_text(f"import torch\n{loads}\ntorch.ops.steady.spoiled(torch.ones(3))\n")
+    done = pyharness("run", "--nan", script)
+    assert "The first NaN was made by steady::spoiled" in done.stderr
+    assert "??" not in done.stderr

@@ -3,6 +3,7 @@
 #include <torch/csrc/stable/ops.h>
 #include <torch/csrc/stable/tensor.h>
 
+#include <cmath>
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -40,14 +41,22 @@ void same(StableIValue* stack, uint64_t arguments, uint64_t results) {
   stack[0] = torch::stable::detail::from(input);  // @same
 }
 
+Tensor spoiled(const Tensor& input) {
+  Tensor output = copied(input);
+  static_cast<float*>(output.data_ptr())[1] = NAN;
+  return output;
+}
+
 }  // namespace steady
 
 STABLE_TORCH_LIBRARY(steady, library) {
   library.def("doubled(Tensor input, Tensor? bias, Tensor[] many, Device device, Device? other=None) -> Tensor");
   library.def("same(Tensor input) -> Tensor");
+  library.def("spoiled(Tensor input) -> Tensor");
 }
 
 STABLE_TORCH_LIBRARY_IMPL(steady, CPU, library) {
   library.impl("doubled", TORCH_BOX(&steady::doubled));
   library.impl("same", &steady::same);
+  library.impl("spoiled", TORCH_BOX(&steady::spoiled));
 }
