@@ -156,6 +156,23 @@ WITHOUT_TORCH = ("csrc/trap/", "csrc/guard/", "csrc/xstate/", "csrc/sanitized/")
 """What loads where there is no torch: into any program, and into gdb."""
 
 
+OLDEST = (3, 9)
+OF_OLD_PYTHONS = {"ingdb", "reading", "debuggee", "model", "host", "protocol"}
+LATER = {
+    "Concatenate",
+    "Never",
+    "NotRequired",
+    "ParamSpec",
+    "Required",
+    "Self",
+    "TypeAlias",
+    "TypeGuard",
+    "TypeVarTuple",
+}
+LATER |= {"assert_never", "assert_type", "dataclass_transform", "override", "reveal_type"}
+"""Names that ``typing`` has since 3.10."""
+
+
 def test_imports_follow_the_layer_table():
     assert {room(name) for name in modules()} == set(ALLOWED), "every folder and file has its line in the table"
     wrong = [
@@ -181,6 +198,19 @@ def test_what_runs_in_gdb_or_anywhere_is_standard_library_only():
         if room(name) != "__init__"
     }
     assert not [f"{path}: {others}" for path, others in used.items() if others]
+
+
+def test_what_runs_in_gdb_or_in_programs_is_known_to_their_python():
+    """That of gdb, or of a program, may be 3.9: no syntax and no name of ``typing`` that came later."""
+    paths = sorted(path for name, path in modules().items() if room(name) in OF_OLD_PYTHONS)
+    later = []
+    for path in paths:
+        tree = ast.parse(path.read_text(encoding="utf-8"), str(path), feature_version=OLDEST)
+        run = [node for node in tree.body if isinstance(node, ast.ImportFrom) and node.module == "typing"]
+        later += [f"{path}: {each.name}" for node in run for each in node.names if each.name in LATER]
+        later += [f"{path}: match" for node in ast.walk(tree) if isinstance(node, ast.Match)]
+    assert paths
+    assert not later
 
 
 def test_what_waits_in_a_program_is_unpatched():

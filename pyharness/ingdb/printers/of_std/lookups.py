@@ -6,7 +6,7 @@ A library has these functions inlined, and gdb cannot call them. GCC's printers 
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 import gdb
 import gdb.xmethod
@@ -17,7 +17,7 @@ from pyharness.ingdb.tensors.address import plain_type, referred
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-Key: TypeAlias = "str | int | float"
+    Key = str | int | float
 
 _KEYED = re.compile(
     r"(?:std::(?:__debug::)?(?:unordered_)?(?:multi)?(map|set)|torch::OrderedDict|ska::flat_hash_map)<.*>"
