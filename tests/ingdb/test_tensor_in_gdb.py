@@ -189,6 +189,7 @@ SHOWN = {
     "no_object": "no object",
     "table": r"\{'one': 1, 'two': 2\}",
     "hashed": r"ska::flat_hash_map with 1 element = \{\[\"rate\"\] = 0\.5\}",
+    "wild_hashed": r"<corrupt: a length of -?\d+>",
     "no_hashed": "ska::flat_hash_map with 0 elements",
     "half": "1.5",
     "brain_float": "2.5",

@@ -124,6 +124,7 @@ at::Tensor wait(
     word = 0x4141414141414141;
   }
   auto* corrupt = reinterpret_cast<c10::TensorImpl*>(garbage);
+  auto& wild_hashed = reinterpret_cast<decltype(hashed)&>(garbage);
   auto* unmapped = reinterpret_cast<c10::TensorImpl*>(8);
   char byte = 'r';
   TORCH_CHECK(::write(static_cast<int>(ready), &byte, 1) == 1);

@@ -31,7 +31,7 @@ def _run(path: str) -> None:
     except Exception as error:
         raise gdb.GdbError(f"{type(error).__name__}: {error}{_line(error, path)}") from error
     finally:
-        names.pop("__file__")
+        names.pop("__file__", None)
         if before is not None:
             names["__file__"] = before
 

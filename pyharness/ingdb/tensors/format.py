@@ -40,7 +40,7 @@ def describe(
     if info.state != "defined":
         return
     yield f"  {_place(info)}"
-    if info.is_torchs:
+    if info.is_of_torch:
         yield f"  {_history(info)}"
     for note in info.notes:
         yield f"  note: {note}"
@@ -55,9 +55,9 @@ def describe(
 
 
 def _place(info: TensorInfo) -> str:
-    shown = [f"{'TensorImpl' if info.is_torchs else info.kind} {info.address:#x}"]
+    shown = [f"{'TensorImpl' if info.is_of_torch else info.kind} {info.address:#x}"]
     if info.data:
-        storage = f", storage of {info.storage_bytes} bytes" if info.is_torchs else ""
+        storage = f", storage of {info.storage_bytes} bytes" if info.is_of_torch else ""
         shown.append(f"data {info.data:#x}{storage}")
     if info.layout == "strided":
         contiguous = "contiguous" if info.is_contiguous else "not contiguous"

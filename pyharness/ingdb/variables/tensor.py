@@ -58,7 +58,7 @@ class TensorContent(Content):
         self._evaluate = evaluate
         self._facts = tensor_facts(info)
         elements = bool(info.unreadable or info.numel)
-        of_torch = len(("storage", "grad", "grad_fn")) if info.is_torchs else 0
+        of_torch = len(("storage", "grad", "grad_fn")) if info.is_of_torch else 0
         self.named = len(self._facts) + elements + of_torch + len(info.parts)
         self._rows = Rows(info, 0, 0, evaluate) if is_indexable(info) else None
         self.indexed = self._rows.indexed if self._rows else 0
@@ -75,7 +75,7 @@ class TensorContent(Content):
             yield Item(no_elements(info))
         elif info.numel:
             yield Item(Variable("statistics", f"of {info.numel} elements"), _Statistics(info))
-        if info.is_torchs:
+        if info.is_of_torch:
             yield Item(Variable("storage", storage_line(info, itemsize)), _Storage(info, itemsize))
             yield self._grad()
             yield self._grad_fn()

@@ -68,7 +68,7 @@ class TensorInfo:
     """The indices and values of a sparse tensor."""
 
     @property
-    def is_torchs(self) -> bool:
+    def is_of_torch(self) -> bool:
         """Whether torch has it, with a storage and autograd."""
         return self.kind != DLTENSOR
 

@@ -24,7 +24,7 @@ def tensor_facts(info: TensorInfo) -> list[Variable]:
         contiguous = "contiguous" if info.is_contiguous else "not contiguous"
         shown.append(Variable("strides", f"{list(info.strides)} ({contiguous})"))
     shown += [Variable("dtype", info.dtype), Variable("device", info.device)]
-    if not info.is_torchs:
+    if not info.is_of_torch:
         return shown
     shown.append(Variable("layout", info.layout))
     shown.append(Variable("requires_grad", f"{info.requires_grad} ({'leaf' if info.is_leaf else 'not a leaf'})"))

@@ -74,7 +74,7 @@ def _of_file(root: Path, path: Path, text: str) -> Iterator[JitCall]:
     imported = file.imports_from(_MODULE)
     variables, makers = dict(_variables(file.tree)), dict(_makers(file.tree))
     for call in file.calls(*(name for name in _FUNCTIONS if name in imported or _MODULE in imported)):
-        if not isinstance(call.func, ast.Name | ast.Attribute) or not _is_torchs(call, imported):
+        if not isinstance(call.func, ast.Name | ast.Attribute) or not _is_of_torch(call, imported):
             continue
         function = "load_inline" if argument(call, "cpp_sources", 99) is not None or _says(call, "inline") else "load"
         named = file.texts(argument(call, "sources", 1)) if function == "load" else []
@@ -92,7 +92,7 @@ def _of_file(root: Path, path: Path, text: str) -> Iterator[JitCall]:
         )
 
 
-def _is_torchs(call: ast.Call, imported: set[str]) -> bool:
+def _is_of_torch(call: ast.Call, imported: set[str]) -> bool:
     """Not ``json.load`` or ``torch.load``: a bare name that was imported, or ``cpp_extension.load``."""
     if isinstance(call.func, ast.Name):
         return bool(imported & set(_FUNCTIONS))

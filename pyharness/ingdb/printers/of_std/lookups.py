@@ -6,6 +6,7 @@ A library has these functions inlined, and gdb cannot call them. GCC's printers 
 from __future__ import annotations
 
 import re
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import gdb
@@ -95,15 +96,16 @@ class _Worker(gdb.xmethod.XMethodWorker):
         this, given = args
         container = this.dereference() if this.type.code == gdb.TYPE_CODE_PTR else this
         key = _text(given) if _is_text(_key_type(self._kind)) else _key(given)
-        found = [value for known, value in _pairs(container, mapped=self._mapped) if known == key]
+        found = (value for known, value in _pairs(container, mapped=self._mapped) if known == key)
         if self._method in _COUNTS:
-            return gdb.Value(len(found)).cast(self.get_result_type())
-        if not found:
+            return gdb.Value(sum(1 for _ in found)).cast(self.get_result_type())
+        first = next(found, None)
+        if first is None:
             raise NoValueError(self._no_such(container, key))
-        return found[0]
+        return first
 
     def _no_such(self, container: gdb.Value, key: Key) -> str:
-        known = [_shown(each) for each, _ in _pairs(container, mapped=True)]
+        known = [_shown(each) for each, _ in islice(_pairs(container, mapped=True), _MOST_NAMED + 1)]
         more = ", ..." if len(known) > _MOST_NAMED else ""
         return f"There is no key {_shown(key)}. It has {', '.join(known[:_MOST_NAMED]) or 'none'}{more}."
 

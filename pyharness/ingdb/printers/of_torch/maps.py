@@ -3,66 +3,39 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING, ClassVar
 
 import gdb
 import gdb.printing
 
-from pyharness.ingdb.printers.registry import MAX_LENGTH, base
+from pyharness.ingdb.printers.registry import base
 from pyharness.ingdb.tensors.address import referred, type_name
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    Pairs = Callable[[gdb.Value], Iterator[gdb.Value]]
+    from collections.abc import Iterator
 
 _TABLE = "ska::detailv3::sherwood_v3_table<"
+_MOST = 1 << 20
+"""A map of more elements was never made: its memory is not, or not yet, a map's."""
+_MOST_SLOTS = 1 << 22
 
 
-def _ordered(value: gdb.Value) -> Iterator[gdb.Value]:
-    """The pairs of an ``OrderedDict``."""
-    items = value["items_"]["_M_impl"]
-    first = items["_M_start"]
-    for number in range(_length(int(items["_M_finish"] - first))):
-        yield (first + number).dereference()["pair_"]
+class _Map(ABC):
+    """What gdb asks for a value: a title, and what is in it, which is read as far as gdb asks."""
 
+    name: ClassVar[str]
 
-def _hashed(value: gdb.Value) -> Iterator[gdb.Value]:
-    """The pairs of a ``flat_hash_map``: in slots, and as many behind them as one may be away from its own."""
-    table = base(value, _TABLE)
-    left = _length(int(table["num_elements"]))
-    slots = int(table["num_slots_minus_one"]) + int(table["max_lookups"])
-    for number in range(_length(slots)):
-        entry = (table["entries"] + number).dereference()
-        if not left:
-            return
-        if int(entry["distance_from_desired"]) >= 0:
-            left -= 1
-            yield entry["value"]
+    def __init__(self, value: gdb.Value) -> None:
+        self.value = value
 
+    @abstractmethod
+    def count(self) -> int:
+        """The number of elements, as memory has it; -1 where that cannot be one."""
 
-def _length(count: int) -> int:
-    if not 0 <= count < MAX_LENGTH:
-        raise gdb.error(f"a length of {count}")
-    return count
-
-
-_KINDS: tuple[tuple[re.Pattern[str], Pairs], ...] = (
-    (re.compile(r"(torch::OrderedDict)<.*>"), _ordered),
-    (re.compile(r"(ska::flat_hash_map)<.*>"), _hashed),
-)
-
-
-class _Map:
-    """What gdb asks for a value: a title, and what is in it."""
-
-    def __init__(self, value: gdb.Value, name: str, pairs: Pairs) -> None:
-        self._name = name
-        self._problem, self._pairs = "", []
-        try:
-            self._pairs = list(pairs(value))
-        except gdb.error as error:
-            self._problem = str(error)
+    @abstractmethod
+    def pairs(self) -> Iterator[gdb.Value]:
+        """Keys with their values."""
 
     def display_hint(self) -> str:
         """gdb's word for what has keys."""
@@ -70,16 +43,53 @@ class _Map:
 
     def to_string(self) -> str:
         """The title."""
-        count = len(self._pairs)
-        return (
-            f"<corrupt: {self._problem}>" if self._problem else f"{self._name} with {count} element{'s' * (count != 1)}"
-        )
+        count = self.count()
+        if not 0 <= count <= _MOST:
+            return f"<corrupt: a length of {count}>"
+        return f"{self.name} with {count} element{'s' * (count != 1)}"
 
     def children(self) -> Iterator[tuple[str, gdb.Value]]:
         """Keys and values by turns."""
-        for number, pair in enumerate(self._pairs):
+        for number, pair in enumerate(self.pairs() if 0 <= self.count() <= _MOST else ()):
             yield f"[{2 * number}]", pair["first"]
             yield f"[{2 * number + 1}]", pair["second"]
+
+
+class _OrderedDict(_Map):
+    name = "torch::OrderedDict"
+
+    def count(self) -> int:
+        items = self.value["items_"]["_M_impl"]
+        return int(items["_M_finish"] - items["_M_start"])
+
+    def pairs(self) -> Iterator[gdb.Value]:
+        first = self.value["items_"]["_M_impl"]["_M_start"]
+        return ((first + number).dereference()["pair_"] for number in range(self.count()))
+
+
+class _FlatHashMap(_Map):
+    name = "ska::flat_hash_map"
+
+    def __init__(self, value: gdb.Value) -> None:
+        super().__init__(base(value, _TABLE))
+
+    def count(self) -> int:
+        count = int(self.value["num_elements"])
+        return count if count <= self._slots() else -1
+
+    def _slots(self) -> int:
+        """Those that elements are meant for, and as many behind them as one may be away from its own."""
+        return int(self.value["num_slots_minus_one"]) + int(self.value["max_lookups"])
+
+    def pairs(self) -> Iterator[gdb.Value]:
+        entries = ((self.value["entries"] + number).dereference() for number in range(min(self._slots(), _MOST_SLOTS)))
+        return (entry["value"] for entry in entries if int(entry["distance_from_desired"]) >= 0)
+
+
+_KINDS: tuple[tuple[re.Pattern[str], type[_Map]], ...] = (
+    (re.compile(r"torch::OrderedDict<.*>"), _OrderedDict),
+    (re.compile(r"ska::flat_hash_map<.*>"), _FlatHashMap),
+)
 
 
 class _Printers:
@@ -91,10 +101,8 @@ class _Printers:
 
     def __call__(self, value: gdb.Value) -> _Map | None:
         name = type_name(value.type)
-        for pattern, pairs in _KINDS:
-            if found := pattern.fullmatch(name):
-                return _Map(referred(value), found[1], pairs)
-        return None
+        kind = next((kind for pattern, kind in _KINDS if pattern.fullmatch(name)), None)
+        return kind(referred(value)) if kind else None
 
 
 def register() -> None:
