@@ -106,5 +106,6 @@ def test_a_name_without_its_namespace_is_that_of_the_symbol():
     assert with_namespace(elf, method, "ost") == "ost"
     assert with_namespace(elf, method, "Item::cost") == "Item::cost"
     doubled = elf.symbol("_ZN4shop7doubledIiEET_S1_")
-    assert with_namespace(elf, doubled, "doubled") == "shop::doubled<int>"
+    for name in ("doubled", "doubled<int>"):
+        assert with_namespace(elf, doubled, name) == "shop::doubled<int>"
     assert with_namespace(elf, plain, "plain_entry") == "plain_entry"

@@ -173,16 +173,16 @@ def _same(one: Any, other: Any) -> bool:
 
 def attributes(module: nn.Module) -> dict[str, Any]:
     """What a module has of its own beside tensors and children, without what torch's keep in private ones."""
-    return {name: value for name, value in all_attributes(module).items() if not _is_of_torch(module, name)}
+    return {name: value for name, value in all_attributes(module).items() if not _is_torchs(module, name)}
 
 
 def all_attributes(module: nn.Module) -> dict[str, Any]:
     """With them, but for caches of tensors."""
     mine = {name: value for name, value in vars(module).items() if name not in _OF_MODULE}
-    return {name: value for name, value in mine.items() if not _is_of_torch(module, name) or _is_plain(value)}
+    return {name: value for name, value in mine.items() if not _is_torchs(module, name) or _is_plain(value)}
 
 
-def _is_of_torch(module: nn.Module, name: str) -> bool:
+def _is_torchs(module: nn.Module, name: str) -> bool:
     return name.startswith("_") and type(module).__module__.startswith("torch.nn.")
 
 

@@ -64,7 +64,7 @@ def remember(module: GraphModule) -> GraphModule:
     from pyharness.fx.tracing.tracer import Tracer
 
     graph = module.graph
-    if _is_of_torch(graph._tracer_cls):  # noqa: SLF001
+    if _is_torchs(graph._tracer_cls):  # noqa: SLF001
         graph._tracer_cls = module._tracer_cls = Tracer  # noqa: SLF001
     module._tracer_extras = attach(graph)  # noqa: SLF001
     return module
@@ -103,7 +103,7 @@ def _pairs(old: list[Any], new: list[Any]) -> list[tuple[int, int]]:
     return [(block.a + index, block.b + index) for block in blocks for index in range(block.size)]
 
 
-def _is_of_torch(tracer: type[Any] | None) -> bool:
+def _is_torchs(tracer: type[Any] | None) -> bool:
     return tracer is None or tracer.__module__.startswith("torch.fx.")
 
 

@@ -26,8 +26,10 @@ def with_namespace(elf: Elf, pc: int, name: str) -> str:
 
     Clang's debug information without types (``-gline-tables-only``) has no other.
     """
-    whole = "" if "::" in name else function_at(elf, pc)
-    return whole if f"::{name}" == without_template_arguments(whole)[-len(name) - 2 :] else name
+    if "::" in name:
+        return name
+    whole, last = function_at(elf, pc), f"::{without_template_arguments(name)}"
+    return whole if without_template_arguments(whole).endswith(last) else name
 
 
 @lru_cache(maxsize=8192)
