@@ -78,7 +78,7 @@ class _FlatHashMap(_Map):
         return count if count <= self._slots() else -1
 
     def _slots(self) -> int:
-        """Those that elements are meant for, and as many behind them as one may be away from its own."""
+        """Slots that elements are meant for, and as many behind them as one may be away from its own."""
         return int(self.value["num_slots_minus_one"]) + int(self.value["max_lookups"])
 
     def pairs(self) -> Iterator[gdb.Value]:
