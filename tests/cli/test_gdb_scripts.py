@@ -10,13 +10,12 @@ from kit.paths import PROGRAMS
 from pyharness.debugger.native.scripts import VARIABLE
 
 PRINTER = """import os
-import sys
+import runpy
 
 import gdb
 import gdb.printing
 
-sys.path.insert(0, os.path.dirname(__file__))
-from words import word
+word = runpy.run_path(os.path.join(os.path.dirname(__file__), "words.py"))["word"]
 
 
 class Item:

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import gdb
 
+from pyharness.ingdb import console
+
 
 def read(path: str) -> None:
     """Do what a file of gdb's commands or of Python says; ``gdb.GdbError`` where it fails."""
@@ -14,7 +16,7 @@ def read(path: str) -> None:
         if Path(path).suffix == ".py":
             _run(path)
         else:
-            gdb.execute(f"source {path}", to_string=True)
+            console.run(f"source {path}")
     except (gdb.error, RuntimeError) as error:
         raise gdb.GdbError(str(error)) from error
 
