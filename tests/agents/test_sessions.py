@@ -167,6 +167,7 @@ def test_detached_a_program_runs_on(server, tmp_path):
     assert ended["runs_on"]
     assert runs(told["pid"])
     (tmp_path / "go").touch()
+    assert ends_within(told["pid"], 30)  # the folder goes with the test, and the program would wait for ever
 
 
 @pytest.mark.rotated_tests(turns=5, number=1)
