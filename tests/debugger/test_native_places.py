@@ -104,7 +104,7 @@ extern "C" int run() { return applied<Own>(read()); }
 
 
 def test_a_line_is_named_for_a_function_that_is_inlined_into_another_file(tmp_path):
-    """As a ``forward`` is into torch's ``Function<T>::apply``: gdb has the file of the call for such a function."""
+    """The symbol of an inlined function has the file of its call: of a ``forward``, torch's header."""
     (tmp_path / "header.h").write_text(HEADER)
     (tmp_path / "own.cpp").write_text(CALLED_FROM_A_HEADER)
     script = calling(tmp_path, "own.cpp")
