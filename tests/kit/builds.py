@@ -10,6 +10,7 @@ import sysconfig
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
+from kit import needs
 from kit.paths import BUILT, PROGRAMS, TESTS
 
 CROSSING = TESTS / "debugger" / "extension.cpp"
@@ -18,6 +19,8 @@ OPTIMIZED = CROSSING.with_name("optimized.cpp")
 _CROSSING_FLAGS = ("-std=c++17", "-g", "-fPIC", "-shared", "-pthread")
 _UNITS = {"CALLS": "-g", "BINDINGS": "-g1"}
 """Units of ``CROSSING`` beside its first, with how much gdb may read of them."""
+EIGEN_ARRAYS = PROGRAMS / "eigen_arrays.cpp"
+_EIGEN = "cmeel-eigen==3.4.1"
 _LIBRARY_FLAGS = ("-g", "-fPIC", "-shared")
 
 
@@ -29,6 +32,23 @@ def compiled(source: Path, suffix: str, *flags: str) -> Path:
     key = _key(source.read_bytes(), torch.__version__, str(flags), str(python))
     command = ["-std=c++20", "-w", *_torch_includes(), str(source), *flags]
     return once(BUILT / f"{source.stem}-{key}{suffix}", lambda made: _compile(made, command))
+
+
+def eigen() -> Path:
+    """The folder with Eigen's headers, which a wheel has; pip fetches it without what that wheel wants beside it."""
+    return once(BUILT / _EIGEN.replace("==", "-"), _fetch_eigen) / "cmeel.prefix" / "include" / "eigen3"
+
+
+def eigen_arrays() -> Path:
+    """A library whose function ``look`` has an array of Eigen of each kind."""
+    return compiled(EIGEN_ARRAYS, ".so", "-O0", *_LIBRARY_FLAGS, f"-I{eigen()}")
+
+
+def _fetch_eigen(made: Path) -> None:
+    command = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--target", str(made), _EIGEN]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode:
+        needs.downloaded(done.stderr.strip() or f"pip: {done.returncode}")
 
 
 def crossing(name: str = "crossing", source: Path = CROSSING, *flags: str) -> Path:

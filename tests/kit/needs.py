@@ -104,6 +104,18 @@ def module(name: str, hint: str) -> pytest.MarkDecorator:
     return pytest.mark.skipif(find_spec(name) is None, reason=f"there is no {name}: {hint}")
 
 
+OPENCV = ("-I/usr/include/opencv4", "-I/usr/include/x86_64-linux-gnu/opencv4")
+"""Flags of a compiler that finds OpenCV's headers where Debian has them."""
+
+
+def header(name: str, hint: str) -> pytest.MarkDecorator:
+    """A mark that skips where the compiler finds no such header, of a library that pip has not."""
+    command = [os.environ.get("CXX", "c++"), *OPENCV, "-E", "-x", "c++", "-", "-o", os.devnull]
+    asked = f"#if !__has_include(<{name}>)\n#error\n#endif\n"
+    lacks = subprocess.run(command, input=asked, text=True, capture_output=True, check=False).returncode != 0
+    return pytest.mark.skipif(lacks, reason=f"there is no {name}: {hint}")
+
+
 def never(reason: str) -> pytest.MarkDecorator:
     """For the one case of a list that is empty here."""
     return pytest.mark.skip(reason=reason)

@@ -4,7 +4,9 @@ import re
 
 import pytest
 
+from kit import builds
 from kit.dialogue import blocks
+from kit.marks import line_of
 
 pytestmark = pytest.mark.rotated_tests(turns=2)
 
@@ -58,3 +60,14 @@ def test_each_change_of_what_is_watched_is_told_once(piped, tmp_path):
         ("7", "6.0", "6.5", "8"),
     ]
     assert sorted(told[4:]) == [("0", "9.0", "3.0", "9"), ("1", "0.0", "3.0", "9"), ("7", "6.5", "3.0", "9")]
+
+
+def test_an_element_of_eigen_is_set_watched_and_counted_among_nan(piped, tmp_path):
+    script = tmp_path / "looks.py"
+    script.write_text(f"import ctypes\nctypes.CDLL({str(builds.eigen_arrays())!r}).look()\n")
+    place = f"native:{builds.EIGEN_ARRAYS.name}:{line_of('look', builds.EIGEN_ARRAYS)}"
+    commands = ["set matrix(0, 1) = nan", "nan", "watch matrix(1, 2)", "quit"]
+    done = piped([f"break {place}", "c", *commands], program=script)
+    assert "matrix(0, 1) = nan" in done.stdout, done.stderr
+    assert "matrix has 1 NaN" in done.stdout
+    assert re.search(r"watch \d+  matrix\[1, 2\] \(float32\) at 0x\w+ = 6\.0", done.stdout)

@@ -7,6 +7,7 @@ from functools import cache
 from pyharness.ingdb.printers import (  # noqa: F401  (loaded, they know how values look)
     arrays,
     bindings,
+    eigen,
     pointers,
     registry,
     texts,
@@ -14,7 +15,6 @@ from pyharness.ingdb.printers import (  # noqa: F401  (loaded, they know how val
 )
 from pyharness.ingdb.printers.of_std import callables, clocks, gcc, libcxx, libcxx_values, locks, wrapped  # noqa: F401
 from pyharness.ingdb.printers.of_torch import (  # noqa: F401
-    accessors,
     handles,
     inductor_handles,
     iterators,
@@ -35,3 +35,4 @@ def register() -> None:
     registry.register()
     values.show_python_tensors()
     arrays.register()
+    eigen.register()

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 import gdb
 
-from pyharness.ingdb.printers.registry import base, holds, shows, text_of
+from pyharness.ingdb.printers.registry import holds, shows, text_of
 from pyharness.ingdb.tensors.address import plain_type
+from pyharness.ingdb.tensors.members import base
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 from contextlib import contextmanager
 from functools import cache
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import gdb
 import gdb.printing
 
-from pyharness.ingdb.tensors.address import holds_tensor, plain_type, referred, type_name
+from pyharness.ingdb.tensors.address import plain_type, referred, type_name
+from pyharness.ingdb.tensors.held import holds_tensor
 from pyharness.model.text.visible import visible
 
 if TYPE_CHECKING:
@@ -79,6 +80,15 @@ def consists_of(pattern: str) -> Callable[[List], List]:
 
     def register_list(parts: List) -> List:
         shows(pattern)(lambda value: f"({', '.join(text_of(each) for each in parts(value))})")
+        return expands_into(pattern)(parts)
+
+    return register_list
+
+
+def expands_into(pattern: str) -> Callable[[List], List]:
+    """Register into what such values expand, in order."""
+
+    def register_list(parts: List) -> List:
         _Known.parts.append((re.compile(pattern), parts))
         return parts
 
@@ -202,54 +212,3 @@ def items(first: gdb.Value, length: int) -> str:
 def enumerator(value: gdb.Value) -> str:
     """``Double`` of ``c10::IValue::Tag::Double``."""
     return str(value).rpartition("::")[2]
-
-
-def number_in(kind: gdb.Type, index: int) -> int | None:
-    """A template argument that is a number; ``None`` where it is a type."""
-    argument: Any = kind.template_argument(index)
-    return int(argument) if isinstance(argument, gdb.Value) else None
-
-
-def address_of(value: gdb.Value) -> gdb.Value:
-    """A pointer to a value; an error for one that is in no memory."""
-    if value.address is None:
-        raise gdb.error("a value that is in no memory")
-    return value.address
-
-
-def member(value: gdb.Value, *names: str) -> gdb.Value:
-    """The first member that a value has, of these: libraries and their versions call the same thing differently."""
-    known = set(_members(value.type))
-    for name in names:
-        if name in known:
-            return value[name]
-    raise gdb.error(f"no member {' or '.join(names)}")
-
-
-def _members(kind: gdb.Type) -> Iterator[str | None]:
-    for field in kind.strip_typedefs().fields():
-        if field.is_base_class and field.type is not None:
-            yield from _members(field.type)
-        else:
-            yield field.name
-
-
-def base(value: gdb.Value, prefix: str) -> gdb.Value:
-    """The part of a value that is its base class, or that of one, whose name begins with ``prefix``."""
-    found = find_base(value, prefix)
-    if found is None:
-        raise gdb.error(f"no base {prefix}")
-    return found
-
-
-def find_base(value: gdb.Value, prefix: str) -> gdb.Value | None:
-    """The part that `base` finds; ``None`` where there is none."""
-    for field in value.type.strip_typedefs().fields():
-        if field.is_base_class:
-            part = value[field]
-            if (field.name or "").startswith(prefix):
-                return part
-            found = find_base(part, prefix)
-            if found is not None:
-                return found
-    return None

@@ -10,9 +10,8 @@ from pyharness.ingdb import torch_process
 from pyharness.ingdb.printers import registry
 from pyharness.ingdb.printers.of_torch import inductor_handles, ivalues
 from pyharness.ingdb.printers.of_torch.torch_types import engaged
-from pyharness.ingdb.tensors.address import holds_tensor
 from pyharness.ingdb.tensors.format import one_line
-from pyharness.ingdb.tensors.held import tensor_held
+from pyharness.ingdb.tensors.held import holds_tensor, tensor_held
 from pyharness.ingdb.tensors.reading import read_tensor
 from pyharness.model.tensors.tensor import TensorInfo
 from pyharness.reading.process.memory import Memory, UnreadableError
@@ -22,6 +21,8 @@ _PYTHON_TENSORS = frozenset({"torch._C.TensorBase", "torch._C._TensorBase"})
 # The same in every CPython with the GIL, from 3.8 to 3.15: PyObject, and its type's tp_name and tp_base.
 _OB_TYPE, _HEAD, _TP_NAME, _TP_BASE = 8, 16, 24, 256
 _MAX_BASES = 20
+_EMPTY_BASE = re.compile(r'"(?:[^"\\]|\\.)*"|<[^"{}=]+> = \{<No data fields>\}(?:, )?')
+"""A text, in which everything is as it is, or a base class without members."""
 _MAX_LENGTH = 2000
 
 
@@ -31,8 +32,16 @@ def value_text(value: gdb.Value) -> str:
         text = registry.text_of(value)
     except gdb.error as error:
         text = f"<{error}>"
-    text = re.sub(r"\s*\n\s*", " ", text)
+    text = _without_empty_bases(re.sub(r"\s*\n\s*", " ", text))
     return text if len(text) <= _MAX_LENGTH else text[:_MAX_LENGTH] + "…"
+
+
+def _without_empty_bases(text: str) -> str:
+    """A class as gdb prints it, less the base classes that have no members: those of CRTP, tags, allocators."""
+    before = ""
+    while before != text:
+        before, text = text, _EMPTY_BASE.sub(lambda found: found[0] if found[0].startswith('"') else "", text)
+    return text
 
 
 def tensor_of(value: gdb.Value) -> TensorInfo | None:

@@ -8,7 +8,8 @@ import gdb
 
 from pyharness.ingdb.printers import values as tensor_values
 from pyharness.ingdb.settings import temporarily
-from pyharness.ingdb.tensors.address import may_hold_tensor, plain_type, referred
+from pyharness.ingdb.tensors.address import plain_type, referred
+from pyharness.ingdb.tensors.held import may_hold_tensor
 from pyharness.model.errors import HarnessError, UsageError
 from pyharness.model.frozen import frozen
 from pyharness.model.tensors.dtypes import BY_NAME
@@ -87,10 +88,10 @@ def of_object(address: int, expression: str) -> Target:
 
 
 def split(expression: str) -> tuple[str, list[str]]:
-    """``x[i][1, -2]`` as ``x`` and its indices."""
+    """``x[i][1, -2]``, or ``x(1, 2)``, as ``x`` and its indices."""
     base = expression.strip()
     groups: list[str] = []
-    while base.endswith("]"):
+    while base.endswith(("]", ")")):
         start = _opening(base)
         if start <= 0:
             break
@@ -102,7 +103,7 @@ def split(expression: str) -> tuple[str, list[str]]:
 def _opening(text: str) -> int:
     depth = 0
     for at in range(len(text) - 1, -1, -1):
-        depth += (text[at] == "]") - (text[at] == "[")
+        depth += (text[at] in "])") - (text[at] in "[(")
         if not depth:
             return at
     return -1

@@ -21,10 +21,6 @@ _POINTER = re.compile(
 _STABLE = "torch::stable::Tensor"
 """The tensor of the stable ABI, which shares the ownership of one on the heap."""
 _MAYBE_OWNED = re.compile(r"^c10::MaybeOwned<at::Tensor(?:Base)?>$")
-_DLPACK = re.compile(
-    r"^(?:DLTensor | DLManagedTensor(?:Versioned)? | nanobind::dlpack::dltensor | nanobind::ndarray<.*>)$", re.VERBOSE
-)
-_DL_TENSOR = "dl_tensor"
 _OPTIONAL = ("std::optional<at::Tensor", f"std::optional<{_STABLE}")
 _DEREFERENCED = frozenset({gdb.TYPE_CODE_REF, gdb.TYPE_CODE_RVALUE_REF})
 
@@ -47,25 +43,25 @@ def type_name(kind: gdb.Type) -> str:
     return plain_type(kind).name or ""
 
 
-def holds_tensor(kind: gdb.Type) -> bool:
-    """Whether a value of this type is a tensor, holds exactly one, or points to one of those."""
-    name = _class_name(kind)
-    return name == _STABLE or any(pattern.match(name) for pattern in (_IMPL, _POINTER, _MAYBE_OWNED, _DLPACK))
+def holds_torch_tensor(kind: gdb.Type) -> bool:
+    """Whether a value of this type is a tensor of torch's, holds exactly one, or points to one of those."""
+    name = class_name(kind)
+    return name == _STABLE or any(pattern.match(name) for pattern in (_IMPL, _POINTER, _MAYBE_OWNED))
 
 
-def may_hold_tensor(kind: gdb.Type) -> bool:
-    """Whether a value of this type `holds_tensor`, or is an optional of a tensor, or points to one."""
-    return holds_tensor(kind) or _class_name(kind).startswith(_OPTIONAL)
+def is_optional_tensor(kind: gdb.Type) -> bool:
+    """Whether a value of this type is an optional of a tensor of torch's, or points to one."""
+    return class_name(kind).startswith(_OPTIONAL)
 
 
-def _class_name(kind: gdb.Type) -> str:
+def class_name(kind: gdb.Type) -> str:
     """The name of a class, or of the class that a pointer points to; empty for what has none."""
     kind = plain_type(kind)
     return type_name(kind.target() if kind.code == gdb.TYPE_CODE_PTR else kind)
 
 
 def impl_address(memory: Memory, value: gdb.Value) -> int:
-    """Address of the TensorImpl of a value that `holds_tensor`; `UnreadableError` where there is none to be read."""
+    """Address of the TensorImpl of a value that `holds_torch_tensor`; `UnreadableError` where none can be read."""
     kind = plain_type(value.type)
     if kind.code == gdb.TYPE_CODE_PTR:
         return _impl_in(memory, type_name(kind.target()), _number(value))
@@ -73,26 +69,6 @@ def impl_address(memory: Memory, value: gdb.Value) -> int:
     if place is not None:
         return _impl_in(memory, kind.name or "", int(place))
     return _in_register(memory, value)
-
-
-def is_dlpack(kind: gdb.Type) -> bool:
-    """Whether a value of this type is a tensor of DLPack's, or points to one."""
-    return bool(_DLPACK.match(_class_name(kind)))
-
-
-def dl_tensor_address(value: gdb.Value) -> int:
-    """Address of the DLTensor of a value that `is_dlpack`; 0 for a pointer to nothing."""
-    if plain_type(value.type).code == gdb.TYPE_CODE_PTR:
-        if not _number(value):
-            return 0
-        value = referred(value).dereference()
-    value = referred(value)
-    names = {field.name for field in plain_type(value.type).fields()}
-    member = next((name for name in (_DL_TENSOR, "m_dltensor") if name in names), "")
-    whole = value[member] if member else value
-    if whole.address is None:
-        raise UnreadableError("a tensor that is in no memory")
-    return int(whole.address)
 
 
 def _number(value: gdb.Value) -> int:

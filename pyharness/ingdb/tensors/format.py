@@ -60,8 +60,7 @@ def _place(info: TensorInfo) -> str:
         storage = f", storage of {info.storage_bytes} bytes" if info.is_of_torch else ""
         shown.append(f"data {info.data:#x}{storage}")
     if info.layout == "strided":
-        contiguous = "contiguous" if info.is_contiguous else "not contiguous"
-        shown.append(f"strides {list(info.strides)} ({contiguous}), offset {info.offset}")
+        shown.append(f"strides {list(info.strides)} ({info.order}), offset {info.offset}")
     return ", ".join(shown)
 
 

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 import gdb
 
 from pyharness.ingdb import torch_process
-from pyharness.ingdb.tensors.address import holds_tensor, plain_type
+from pyharness.ingdb.tensors.address import plain_type
 from pyharness.ingdb.tensors.elements import element_reader
-from pyharness.ingdb.tensors.held import tensor_held
+from pyharness.ingdb.tensors.held import holds_tensor, tensor_held
 from pyharness.reading.process.memory import UnreadableError
 
 if TYPE_CHECKING:

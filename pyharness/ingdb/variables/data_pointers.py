@@ -18,8 +18,9 @@ from pyharness.ingdb.printers import values as tensor_values
 from pyharness.ingdb.stack import backtrace
 from pyharness.ingdb.stack.locals import live_symbols
 from pyharness.ingdb.stack.shared_work import owners
-from pyharness.ingdb.tensors.address import may_hold_tensor, plain_type, referred
+from pyharness.ingdb.tensors.address import plain_type, referred
 from pyharness.ingdb.tensors.elements import element_reader
+from pyharness.ingdb.tensors.held import may_hold_tensor
 from pyharness.model.errors import HarnessError
 from pyharness.model.frozen import frozen
 from pyharness.model.tensors.dtypes import BY_NAME

@@ -71,7 +71,8 @@ def _number(index: str) -> int:
 def _found(expression: str) -> gdb.Value | Item:
     """What C++ makes of it, or a part of a tensor, of which C++ may know no more than its name."""
     asked = tensor_parts.split(expression)
-    several = asked is not None and len(asked.indices) > 1  # C++ has a comma operator there: the last would be taken
+    # C++ has a comma operator in brackets: the last index would be taken
+    several = asked is not None and len(asked.indices) > 1 and not asked.is_call
     if asked and several and (item := _part(expression, asked)):
         return item
     try:
@@ -96,7 +97,7 @@ def _part_of_cxx(expression: str, asked: PartOf) -> Item | None:
         with temporarily("may-call-functions", "off"):
             value = gdb.parse_and_eval(asked.base)
     except gdb.error:
-        inner = tensor_parts.split(asked.base)
+        inner = None if asked.is_call else tensor_parts.split(asked.base)  # a method that gdb could not call
         whole = _part_of_cxx(asked.base, inner) if inner else None
     else:
         is_tensor = tensor_values.tensor_of_cxx(value) is not None

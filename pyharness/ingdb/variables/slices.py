@@ -51,15 +51,15 @@ def split(expression: str) -> Sliced | None:
     return Sliced(text[:opening].rstrip(), tuple(bounds), tuple(indices)) if len(bounds) in {2, 3} else None
 
 
-def bracket(text: str) -> int:
-    """Where the bracket opens that the text's last letter closes; -1 where it closes none."""
+def bracket(text: str, closing: str = "]") -> int:
+    """Where the bracket opens that the text's last letter, ``closing``, closes; -1 where it closes none."""
     opened: list[int] = []
     for at, letter in _outside_quotes(text):
         if letter in _OPENING:
             opened.append(at)
         elif letter in _CLOSING and opened:
             opening = opened.pop()
-            if at == len(text) - 1 and letter == "]":
+            if at == len(text) - 1 and letter == closing:
                 return opening
     return -1
 

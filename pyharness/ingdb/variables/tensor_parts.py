@@ -22,31 +22,45 @@ _ATTRIBUTE = re.compile(r"(.*[^\s.])\s*\.\s*([^\W\d]\w*)", re.DOTALL)
 
 @frozen
 class PartOf:
-    """``base.attribute``, or ``base[index, ...]`` with each index as it was typed."""
+    """``base.attribute``, or ``base[index, ...]`` or ``base(index, ...)`` with each index as it was typed."""
 
     base: str
     attribute: str = ""
     indices: tuple[str, ...] = ()
+    is_call: bool = False
+    """Whether the indices are in parentheses, as libraries for matrices have them."""
 
 
 def split(expression: str) -> PartOf | None:
     """What an expression takes at its end, and of what; ``None`` where it ends in neither a name nor an index."""
     text = expression.strip()
-    opening = bracket(text)
-    if opening > 0:
-        return PartOf(text[:opening].rstrip(), indices=tuple(parted(text[opening + 1 : -1], ",")))
+    for closing in "])":
+        opening = bracket(text, closing)
+        if opening > 0 and text[opening + 1 : -1].strip():
+            indices = tuple(parted(text[opening + 1 : -1], ","))
+            return PartOf(text[:opening].rstrip(), indices=indices, is_call=closing == ")")
     found = _ATTRIBUTE.fullmatch(text)
     return PartOf(found[1], found[2]) if found else None
 
 
 def part(item: Item, asked: PartOf, text: str, number: Callable[[str], int]) -> Item:
     """The part of a tensor or of its rows, called ``text``; ``number`` evaluates an index."""
+    if asked.is_call:
+        _check_is_element(item, asked, text)
     found = (
         _attribute(item, asked, text)
         if asked.attribute
         else element(item, map(number, asked.indices), asked.base, text)
     )
     return Item(replace(found.variable, name=text, evaluate=text), found.content)
+
+
+def _check_is_element(item: Item, asked: PartOf, text: str) -> None:
+    """``HarnessError`` for fewer indices than dimensions: each library means something else by that."""
+    count = len(item.content.info.sizes) if isinstance(item.content, TensorContent) else 1
+    if len(asked.indices) < count:
+        message = f"{text} has {len(asked.indices)} of {count} indices."
+        raise HarnessError(message, f"Give each, or take a row by {asked.base}[{', '.join(asked.indices)}].")
 
 
 def has_parts(item: Item) -> bool:

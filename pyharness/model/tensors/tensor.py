@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Literal
 from pyharness.model.frozen import frozen
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from pyharness.model.frames import AutogradNode
 
 SYMBOLIC = "symbolic sizes"
@@ -66,11 +68,8 @@ class TensorInfo:
     notes: tuple[str, ...] = ()
     parts: tuple[tuple[str, TensorInfo], ...] = ()
     """The indices and values of a sparse tensor."""
-
-    @property
-    def is_of_torch(self) -> bool:
-        """Whether torch has it, with a storage and autograd."""
-        return self.kind != DLTENSOR
+    is_of_torch: bool = True
+    """Whether torch has it, with a storage and autograd."""
 
     @property
     def is_leaf(self) -> bool:
@@ -80,9 +79,23 @@ class TensorInfo:
     @property
     def is_contiguous(self) -> bool:
         """Whether the tensor is contiguous, as ``Tensor.is_contiguous()`` says."""
+        return self._has_no_gaps(reversed(range(len(self.sizes))))
+
+    @property
+    def order(self) -> str:
+        """``contiguous`` or ``not contiguous``; ``column-major`` of an array of another library that is so."""
+        if self.is_contiguous:
+            return "contiguous"
+        if not self.is_of_torch and self._has_no_gaps(range(len(self.sizes))):
+            return "column-major"
+        return "not contiguous"
+
+    def _has_no_gaps(self, fastest_first: Iterable[int]) -> bool:
+        """Whether the elements lie one after another, the dimensions from the one that runs fastest."""
         expected = 1
-        for size, stride in zip(reversed(self.sizes), reversed(self.strides)):  # noqa: B905  (CPython 3.9 has no strict)
-            if size != 1 and stride != expected and self.numel:
+        for index in fastest_first:
+            size = self.sizes[index]
+            if size != 1 and self.strides[index] != expected and self.numel:
                 return False
             expected *= size
         return True

@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 from pyharness.model.tensors.elements import ELLIPSIS, nested
-from pyharness.model.tensors.tensor import SYMBOLIC
+from pyharness.model.tensors.tensor import DLTENSOR, SYMBOLIC
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -39,16 +39,18 @@ def name_of(node: AutogradNode) -> str:
 
 def headline(info: TensorInfo) -> str:
     """What a tensor is, without its elements."""
+    noun = _noun(info)
     if info.state == "null":
         return "<null tensor>"
     if info.state == "corrupt":
-        return f"<corrupt tensor at {info.address:#x}: {info.problem}>"
+        return f"<corrupt {noun if noun != 'Tensor' else 'tensor'} at {info.address:#x}: {info.problem}>"
     if info.state == "undefined":
         return "Tensor undefined"
     if info.state == "uninitialized":
         return "Tensor uninitialized (its lazy module was not called yet)"
     sizes = "[symbolic]" if SYMBOLIC in info.notes else str(list(info.sizes))
-    shown = [f"Tensor {info.dtype} {'' if info.layout == 'nested' else sizes + ' '}{info.device}"]
+    shown = [noun, info.dtype]
+    shown += [sizes] * (info.layout != "nested") + [info.device] * bool(info.device)
     shown += [info.layout] * (info.layout != "strided")
     shown += ["conj"] * info.conjugated + ["neg"] * info.negated
     if info.quantization:
@@ -58,6 +60,11 @@ def headline(info: TensorInfo) -> str:
     elif info.requires_grad:
         shown.append("requires_grad")
     return " ".join(shown)
+
+
+def _noun(info: TensorInfo) -> str:
+    """What a tensor is called: an array of another library as its class."""
+    return "Tensor" if info.is_of_torch or info.kind in {DLTENSOR, None} else str(info.kind)
 
 
 def one_line(info: TensorInfo, element: Element | None) -> str:

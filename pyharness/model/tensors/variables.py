@@ -21,9 +21,9 @@ def tensor_facts(info: TensorInfo) -> list[Variable]:
         return []
     shown = [Variable("shape", str(list(info.sizes)))]
     if info.layout == "strided" and len(info.strides) == len(info.sizes):
-        contiguous = "contiguous" if info.is_contiguous else "not contiguous"
-        shown.append(Variable("strides", f"{list(info.strides)} ({contiguous})"))
-    shown += [Variable("dtype", info.dtype), Variable("device", info.device)]
+        shown.append(Variable("strides", f"{list(info.strides)} ({info.order})"))
+    shown.append(Variable("dtype", info.dtype))
+    shown += [Variable("device", info.device)] * bool(info.device)
     if not info.is_of_torch:
         return shown
     shown.append(Variable("layout", info.layout))

@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from pyharness.prompt.session import Session
     from pyharness.prompt.shown.expanding import Part
 
-_TENSOR = "Tensor"
+_TENSOR = re.compile(r"Tensor|\b(?!ndarray\b)[\w:]+ (?:u?int|b?float|complex|bool)\w* \[")
+"""How the line of a tensor begins, and that of an array of another library, which has its class there."""
 _KINDS = ("NaN", "Inf")
 _UNREAD = re.compile(r"(?<!grad_fn=)<([^<>]+)>$")
 """Why the elements of a tensor are not shown, behind what it is."""
@@ -42,14 +43,14 @@ class Counted:
 def of_frame(session: Session) -> list[Counted]:
     """All tensors of the frame that is looked at, those in its lists, tuples and dictionaries as well."""
     variables = variables_of(session.shell, session.where.shown)
-    named = [each.name for each in variables if _TENSOR in each.value]
+    named = [each.name for each in variables if _TENSOR.search(each.value)]
     return [each for name in named for each in _within(session, name, whole(session, name), _DEPTH)]
 
 
 def _within(session: Session, name: str, part: Part, depth: int) -> Iterator[Counted]:
-    if part.value.startswith(_TENSOR):
+    if _TENSOR.match(part.value):
         yield _counted(session, name, part)
-    elif depth and _TENSOR in part.value:
+    elif depth and _TENSOR.search(part.value):
         for each in parts(session, part):
             inner = each.name if each.name.startswith("[") else f"[{each.name}]"
             yield from _within(session, f"{name}{inner}", each, depth - 1)

@@ -55,10 +55,10 @@ def dl_tensor_at(memory: Memory, address: int) -> TensorInfo:
         *map(memory.pointer, (address + _SHAPE, address + _STRIDES)),
     )
     if not data and not shape and not count:
-        return TensorInfo(address, state="undefined", kind=DLTENSOR)
+        return TensorInfo(address, state="undefined", kind=DLTENSOR, is_of_torch=False)
     if device not in _DEVICES or not 0 <= count <= _MAX_DIMENSIONS:
         problem = f"device type {device}, {count} dimensions"
-        return TensorInfo(address, state="corrupt", kind=DLTENSOR, problem=problem)
+        return TensorInfo(address, state="corrupt", kind=DLTENSOR, is_of_torch=False, problem=problem)
     sizes = tuple(memory.signed(shape + 8 * index) for index in range(count))
     strides = tuple(memory.signed(steps + 8 * index) for index in range(count)) if steps else _contiguous(sizes)
     place = _DEVICES[device]
@@ -66,6 +66,7 @@ def dl_tensor_at(memory: Memory, address: int) -> TensorInfo:
     return TensorInfo(
         address,
         kind=DLTENSOR,
+        is_of_torch=False,
         dtype=dtype,
         sizes=sizes,
         strides=strides,

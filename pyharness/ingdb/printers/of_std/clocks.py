@@ -6,8 +6,9 @@ from datetime import datetime, timedelta, timezone
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from pyharness.ingdb.printers.registry import member, number_in, shows
+from pyharness.ingdb.printers.registry import shows
 from pyharness.ingdb.tensors.address import plain_type
+from pyharness.ingdb.tensors.members import member, number_in
 
 if TYPE_CHECKING:
     import gdb

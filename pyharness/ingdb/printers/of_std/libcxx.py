@@ -12,8 +12,9 @@ import gdb.printing
 
 from pyharness.ingdb.printers.of_std.callables import first_argument, name_at
 from pyharness.ingdb.printers.of_std.libcxx_values import first
-from pyharness.ingdb.printers.registry import MAX_LENGTH, address_of, find_base, member
+from pyharness.ingdb.printers.registry import MAX_LENGTH
 from pyharness.ingdb.tensors.address import plain_type, referred
+from pyharness.ingdb.tensors.members import address_of, find_base, member
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -9,21 +9,10 @@ import gdb
 
 from pyharness.ingdb.printers.of_std.callables import first_argument, name_at
 from pyharness.ingdb.printers.pointers import counted_text, pointee, shows_pointee
-from pyharness.ingdb.printers.registry import (
-    address_of,
-    base,
-    consists_of,
-    find_base,
-    holds,
-    items,
-    member,
-    number_in,
-    only_holds,
-    shows,
-    text_of,
-)
+from pyharness.ingdb.printers.registry import consists_of, holds, items, only_holds, shows, text_of
 from pyharness.ingdb.printers.texts import quoted
 from pyharness.ingdb.tensors.address import plain_type
+from pyharness.ingdb.tensors.members import address_of, base, find_base, member, number_in
 from pyharness.model.tensors.text import number
 
 if TYPE_CHECKING:

@@ -6,8 +6,9 @@ import contextlib
 
 import gdb
 
-from pyharness.ingdb.printers.registry import address_of, member, shows, text_of
+from pyharness.ingdb.printers.registry import shows, text_of
 from pyharness.ingdb.process.thread_name import name_of
+from pyharness.ingdb.tensors.members import address_of, member
 
 _MUTEX = r"std::(?:__1::)?(?:recursive_|timed_|recursive_timed_)?mutex"
 _SHARED = r"std::shared_(?:timed_)?mutex"

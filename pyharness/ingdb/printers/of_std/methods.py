@@ -16,8 +16,11 @@ if TYPE_CHECKING:
 
     Computes = Callable[..., Any]
     Kind = Callable[[gdb.Type], gdb.Type]
+    Methods = dict[str, tuple[str | Kind, Computes]]
 
 _BOOL, _COUNT = "bool", "unsigned long"
+_INDICES = {"operator[]": (1,), "at": (1,), "coeff": (1, 2)}
+"""How many indices a method may take, where it takes any."""
 _ANY_FAILURE = "Error while executing Python code."
 
 
@@ -43,13 +46,13 @@ def reason(error: gdb.error) -> str:
 class _Worker(gdb.xmethod.XMethodWorker):
     """One method of one class."""
 
-    def __init__(self, result: gdb.Type, computes: Computes, *, takes_index: bool) -> None:
+    def __init__(self, result: gdb.Type, computes: Computes, indices: int) -> None:
         self._result = result
         self._computes = computes
-        self._takes_index = takes_index
+        self._indices = indices
 
-    def get_arg_types(self) -> gdb.Type | None:
-        return gdb.lookup_type(_COUNT) if self._takes_index else None
+    def get_arg_types(self) -> list[gdb.Type] | None:
+        return [gdb.lookup_type(_COUNT)] * self._indices or None
 
     def get_result_type(self, *_values: gdb.Value) -> gdb.Type:
         return self._result
@@ -59,21 +62,22 @@ class _Worker(gdb.xmethod.XMethodWorker):
         return found if isinstance(found, gdb.Value) else gdb.Value(found).cast(self._result)
 
 
-class _Matcher(gdb.xmethod.XMethodMatcher):
+class Matcher(gdb.xmethod.XMethodMatcher):
     """The methods of the classes that a pattern names, each with the type of its result and what computes it."""
 
-    def __init__(self, pattern: str, methods: dict[str, tuple[str | Kind, Computes]]) -> None:
+    def __init__(self, pattern: str, methods: Methods) -> None:
         super().__init__(f"pyharness::{pattern}")
         self._pattern = re.compile(pattern)
         self._computes = methods
         self.methods = [gdb.xmethod.XMethod(name) for name in methods]
 
     def match(self, class_type: gdb.Type, method: str) -> Any:
+        """What gdb calls: workers that compute the method, one for each count of indices."""
         if method not in self._computes or not self._pattern.fullmatch(class_type.tag or ""):
             return None
         kind, computes = self._computes[method]
         result = gdb.lookup_type(kind) if isinstance(kind, str) else kind(class_type)
-        return _Worker(result, computes, takes_index=method in {"operator[]", "at"})
+        return [_Worker(result, computes, indices) for indices in _INDICES.get(method, (0,))]
 
 
 def _first(kind: gdb.Type) -> gdb.Type:
@@ -83,7 +87,7 @@ def _first(kind: gdb.Type) -> gdb.Type:
     return first
 
 
-def _sequence(data: Computes, count: Computes) -> dict[str, tuple[str | Kind, Computes]]:
+def _sequence(data: Computes, count: Computes) -> Methods:
     def at(value: gdb.Value, index: gdb.Value) -> gdb.Value:
         if int(index) >= int(count(value)):
             raise NoValueError(f"There is no element {int(index)} of {int(count(value))}.")
@@ -117,7 +121,7 @@ def _held(value: gdb.Value) -> gdb.Value:
     return payload["_M_payload"]["_M_value"]
 
 
-_KNOWN: tuple[tuple[str, dict[str, tuple[str | Kind, Computes]]], ...] = (
+_KNOWN: tuple[tuple[str, Methods], ...] = (
     (
         r"std::__cxx11::basic_string<.*>",
         _sequence(lambda value: value["_M_dataplus"]["_M_p"], lambda value: value["_M_string_length"]),
@@ -138,4 +142,4 @@ _KNOWN: tuple[tuple[str, dict[str, tuple[str | Kind, Computes]]], ...] = (
 
 def matchers() -> list[Any]:
     """What gdb asks, one for each kind of class."""
-    return [_Matcher(pattern, methods) for pattern, methods in _KNOWN]
+    return [Matcher(pattern, methods) for pattern, methods in _KNOWN]

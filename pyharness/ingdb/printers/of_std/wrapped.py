@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 import gdb
 
-from pyharness.ingdb.printers.registry import address_of, consists_of, items, only_holds, shows
+from pyharness.ingdb.printers.registry import consists_of, items, only_holds, shows
+from pyharness.ingdb.tensors.members import address_of
 from pyharness.model.tensors.text import number
 
 if TYPE_CHECKING:

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 import gdb
 
 from pyharness.ingdb import torch_process
-from pyharness.ingdb.printers.registry import address_of, shows, text_of
+from pyharness.ingdb.printers.registry import shows, text_of
+from pyharness.ingdb.tensors.members import address_of
 from pyharness.model.frozen import frozen
 from pyharness.model.tensors.dtypes import DTYPES
 

@@ -6,8 +6,9 @@ import re
 
 import gdb
 
-from pyharness.ingdb.printers.registry import address_of, listed, shows
+from pyharness.ingdb.printers.registry import listed, shows
 from pyharness.ingdb.tensors.address import plain_type
+from pyharness.ingdb.tensors.members import address_of
 
 _MEMBERS = ("values", "value")
 _MAX_LANES = 64

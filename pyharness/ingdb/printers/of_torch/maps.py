@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, ClassVar
 import gdb
 import gdb.printing
 
-from pyharness.ingdb.printers.registry import base
 from pyharness.ingdb.tensors.address import referred, type_name
+from pyharness.ingdb.tensors.members import base
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
