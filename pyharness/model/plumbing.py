@@ -49,6 +49,7 @@ _NAMES = (  # the first that matches decides; "" is what a user wants to see
     (r"(at|torch|caffe2)::", "torch"),
     (r"pybind11::|PyInit_", "pybind11"),
     (r"nanobind::", "nanobind"),
+    (r"__rust|rust_(begin|panic|eh)", "the Rust library"),
     (r"(std|__gnu_cxx|__cxxabiv1)::|operator (new|delete)", "the C++ library"),
     (r"_?Py[A-Z_]|cfunction_|slot_tp_|method_vectorcall|object_(vacall|isinstance)|type_call", "interpreter"),
     (r"_start$|__libc_start|start_thread$|__?clone3?$|(__GI_)?raise$|__restore_rt$|_dl_", "libc"),
@@ -61,6 +62,9 @@ _SOURCES = (  # a closure's name is without its namespace, and with -g1 those of
     (re.compile(r"/torch/include/"), "torch"),
     (re.compile(r"/c\+\+/(v1|\d+)/"), "the C++ library"),
 )
+_RUST = re.compile(r"^/rust(c|/deps)/|/rustlib/src/")
+_CRATE = re.compile(r"/(?:\.?cargo/registry|registry/src/[^/]+|git/checkouts)/(?:.*/)?([a-z][\w-]*?)-[0-9a-f.]+/")
+"""A crate that cargo has fetched: its folder has its name and version."""
 _STEM = re.compile(r"[^.-]*")
 _BY_NAME = [(re.compile(pattern), family) for pattern, family in _NAMES]
 
@@ -99,12 +103,22 @@ def native_family(function: str, library: str | None, file: str | None) -> str:
     foreign = library is not None and not is_user_binary(library)
     if not foreign and is_user_source(file):
         return ""
+    if rust := _family_of_rust(file or ""):
+        return rust
     name = qualified_name(function)
     for pattern, family in _BY_NAME:
         if pattern.match(name):
             return family
     stem = _STEM.match(library.rsplit("/", 1)[-1])[0] if foreign and library else ""  # type: ignore[index]  # matches all
     return _searched(_SOURCES, file) or _searched(_LIBRARIES, library) or stem
+
+
+def _family_of_rust(file: str) -> str:
+    """The crate that a source of Rust belongs to, where it is none of the user's."""
+    if _RUST.search(file):
+        return "the Rust library"
+    crate = _CRATE.search(file)
+    return "" if crate is None else "PyO3" if crate[1].startswith("pyo3") else crate[1]
 
 
 def _searched(families: tuple[tuple[re.Pattern[str], str], ...], path: str | None) -> str:
@@ -133,6 +147,7 @@ def qualified_name(function: str) -> str:
     """The name in a demangled C++ function, without return type, template arguments and parameters."""
     function = function.replace("(anonymous namespace)", "anonymous").replace("decltype(auto) ", "")
     text, depth, start = "", 0, 0
+    function = _WITHIN_RUST.sub(r"\1", function)
     for index, char in enumerate(function):
         if depth == 0 and (operator := _OPERATOR.match(function, index)):
             return text[start:] + operator.group()
@@ -148,5 +163,7 @@ def qualified_name(function: str) -> str:
     return text[start:].lstrip("*&")
 
 
+_WITHIN_RUST = re.compile(r"\{((?:closure|impl)[\w#]*)\}")
+"""A part of a name that Rust has numbered: ``rusty::apply::{closure#1}``."""
 _OPERATOR = re.compile(r'\boperator( *(\(\)|<=>|<<=?|>>=?|->\*?|<=?|>=?|\[\]|"" *\w+)| +[A-Za-z_:][^()]*)')
 """With what is a part of its name: brackets, or the type that it converts to."""

@@ -1,4 +1,4 @@
-"""Which code is the user's own: all but torch, CUDA, pybind11, nanobind, the standard libraries and the debugger.
+"""Which code is the user's own: all but torch, CUDA, bindings, the standard libraries, fetched crates, the debugger.
 
 Whoever debugs one of those says so by patterns (``--include``). They reach gdb and the program in the environment.
 """
@@ -28,7 +28,8 @@ _LIBRARY_SOURCE = re.compile(
        | /(pybind11|nanobind)/ | /include/python3 | /python3\.\d+/Python/
        | /lib(32|64)?/(gcc|clang)/.*/include/
        | ^/(opt/rh|croot|build/python|pytorch)/ | /(aten/src|torch/csrc|c10)/ | ^\.\./sysdeps/ | /sysdeps/
-       | ^\./(nptl|csu|elf|io|stdlib|malloc)/ )""",
+       | ^\./(nptl|csu|elf|io|stdlib|malloc)/
+       | ^/rust(c|/deps)/ | /rustlib/src/ | /cargo/registry/ | /\.cargo/(registry|git)/ | /registry/src/\w+\.\w+)""",
     re.VERBOSE,
 )
 _LIBRARY_BINARY = re.compile(

@@ -11,7 +11,9 @@ pytestmark = pytest.mark.rotated_tests(turns=5)
 
 
 RUST = needs.program("rustc", "apt-get install rustc", asked="--version")
-KINDS = ["cffi", "cffi-abi", "ctypes", "cython", "nanobind", "swig", pytest.param("rust", marks=RUST)]
+PYO3 = needs.crate("pyo3", "apt-get install librust-pyo3-dev")
+OF_RUST = [pytest.param("rust", marks=RUST), pytest.param("pyo3", marks=PYO3)]
+KINDS = ["cffi", "cffi-abi", "ctypes", "cython", "nanobind", "swig", *OF_RUST]
 CALL_BACK = [kind for kind in KINDS if kind != "swig"]
 
 
@@ -106,6 +108,23 @@ def test_a_method_of_a_class_of_cython(program):
     run_to(program, "methods")
     assert program.into().frame.function == "cython_kind.Plain.method"
     assert program.out().frame.language == "python"
+    assert program.finish() == 0
+
+
+@pytest.mark.parametrize("kind", [OF_RUST[1]], indirect=True)
+def test_a_method_of_a_class_of_rust(program, kind):
+    run_to(program, "methods")
+    assert at(program.into())[:2] == native("step", kind)[:2]
+    stop = program.into()
+    assert (stop.frame.function, stop.frame.line) == ("pyo3_kind::Counter::step", native("step", kind)[2])
+    assert program.out().frame.language == "python"
+    assert program.finish() == 0
+
+
+@pytest.mark.parametrize("kind", OF_RUST, indirect=True)
+def test_a_function_of_rust_by_its_name(program, kind):
+    stop = program.run_to(f"native:{kind}_kind::scaled")
+    assert (stop.frame.function, stop.frame.line) == (f"{kind}_kind::scaled", native("scaled", kind)[2])
     assert program.finish() == 0
 
 

@@ -3,11 +3,13 @@
 import json
 import os
 import re
+import subprocess
 from pathlib import Path
 
 import native_build
 import pytest
 
+from pyharness.ingdb.functions.user_functions import function_at, user_functions
 from pyharness.reading.binaries.elf import open_elf
 from pyharness.reading.binaries.line_table import line_table
 
@@ -46,6 +48,17 @@ def test_files_are_absolute():
     names = {name for sequence in table.sequences for name in sequence.names}
     assert str(native_build.SOURCE) in names
     assert all(name.startswith("/") for name in names)
+
+
+def test_before_dwarf_5_the_folder_is_that_of_the_unit(tmp_path):
+    (tmp_path / "part").mkdir()
+    (tmp_path / "part" / "one.c").write_text("int one(int x) { return x + 1; }\n")
+    command = ["cc", "-gdwarf-4", "-shared", "-fPIC", "part/one.c", "-o", "one.so"]
+    subprocess.run(command, cwd=tmp_path, check=True)
+    elf = open_elf(str(tmp_path / "one.so"))
+    assert [function.file for function in user_functions(elf)] == [str(tmp_path / "part" / "one.c")]
+    entry = elf.symbol("one")
+    assert function_at(elf, entry).file == str(tmp_path / "part" / "one.c")
 
 
 def test_the_sequence_of_an_address_is_found():

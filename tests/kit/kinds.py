@@ -5,7 +5,7 @@ import sys
 import sysconfig
 from pathlib import Path
 
-from kit import builds
+from kit import builds, needs
 from kit.paths import BUILT, PROGRAMS
 
 SOURCES = PROGRAMS / "kinds"
@@ -16,7 +16,12 @@ _FLAGS = ("-g", "-O0", "-fPIC", "-shared")
 
 def source(kind: str) -> Path:
     """The file that a person wrote."""
-    names = {"cython": "cython_kind.pyx", "nanobind": "nanobind_kind.cpp", "rust": "rust_kind.rs"}
+    names = {
+        "cython": "cython_kind.pyx",
+        "nanobind": "nanobind_kind.cpp",
+        "pyo3": "pyo3_kind.rs",
+        "rust": "rust_kind.rs",
+    }
     return SOURCES / names.get(kind, "own.c")
 
 
@@ -80,12 +85,41 @@ def _rust(folder: Path) -> None:
     _run(folder, "rustc", *words, "-o", f"rust_kind{_SUFFIX}")
 
 
+_CARGO = """[package]
+name = "pyo3_kind"
+version = "0.1.0"
+edition = "2021"
+
+[lib]
+crate-type = ["cdylib"]
+path = "{source}"
+
+[dependencies]
+pyo3 = {{ version = "*", features = ["extension-module"] }}
+"""
+_REGISTRY = """[source.crates-io]
+replace-with = "here"
+
+[source.here]
+directory = "{crates}"
+"""
+
+
+def _pyo3(folder: Path) -> None:
+    (folder / ".cargo").mkdir(exist_ok=True)
+    (folder / ".cargo" / "config.toml").write_text(_REGISTRY.format(crates=needs.CRATES))
+    (folder / "Cargo.toml").write_text(_CARGO.format(source=source("pyo3")))
+    _run(folder, "env", f"PYO3_PYTHON={sys.executable}", "cargo", "build", "--quiet", "--offline")
+    (folder / "target" / "debug" / "libpyo3_kind.so").rename(folder / f"pyo3_kind{_SUFFIX}")
+
+
 _MAKERS = {
     "cffi": _cffi,
     "cffi-abi": _library,
     "ctypes": _library,
     "cython": _cython,
     "nanobind": _nanobind,
+    "pyo3": _pyo3,
     "rust": _rust,
     "swig": _swig,
 }

@@ -99,6 +99,16 @@ def program(name: str, hint: str = "", *, asked: str = "") -> pytest.MarkDecorat
     return pytest.mark.skipif(lacks, reason=f"there is no {name}{hint and f': {hint}'}")
 
 
+CRATES = Path("/usr/share/cargo/registry")
+"""Where Debian installs crates of Rust."""
+
+
+def crate(name: str, hint: str) -> pytest.MarkDecorator:
+    """A mark that skips where a crate of Rust is not installed, or no cargo is that builds it."""
+    lacks = shutil.which("cargo") is None or not any(CRATES.glob(f"{name}-[0-9]*"))
+    return pytest.mark.skipif(lacks, reason=f"there is no crate {name}: {hint}")
+
+
 def module(name: str, hint: str) -> pytest.MarkDecorator:
     """A mark that skips where Python has no module, which is too large to be among what tests install."""
     return pytest.mark.skipif(find_spec(name) is None, reason=f"there is no {name}: {hint}")

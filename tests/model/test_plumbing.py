@@ -27,6 +27,8 @@ USER = "/home/me/ext/_C.so"
         ('long operator"" _ms(unsigned long long)', 'operator"" _ms'),
         ("operator new[](unsigned long)", "operator new[]"),
         ("void ns::my_operator(int)", "ns::my_operator"),
+        ("rusty::apply::{closure#1}::{closure#0}", "rusty::apply::closure#1::closure#0"),
+        ("core::iter::{impl#2}::fold<f64, &f64>", "core::iter::impl#2::fold"),
     ],
 )
 def test_qualified_names(function, name):
@@ -62,6 +64,17 @@ def test_qualified_names(function, name):
         ("apply", USER, "/venv/torch/include/torch/csrc/autograd/custom_function.h", "autograd engine"),
         ("call", USER, "/venv/torch/include/ATen/core/boxing/impl/boxing.h", "torch dispatcher"),
         ("push_back", USER, "/usr/include/c++/12/bits/stl_vector.h", "the C++ library"),
+        (
+            "pyo3::gil::GILPool::new",
+            USER,
+            "/home/me/.cargo/registry/src/github.com-1ecc/pyo3-0.23.3/src/gil.rs",
+            "PyO3",
+        ),
+        ("rayon_core::join::join", USER, "/usr/share/cargo/registry/rayon-core-1.10.1/src/join/mod.rs", "rayon-core"),
+        ("std::panicking::catch_unwind", USER, "/rustc/59807616/library/std/src/panicking.rs", "the Rust library"),
+        ("hashbrown::map::insert", USER, "/rust/deps/hashbrown-0.16.1/src/map.rs", "the Rust library"),
+        ("__rust_try", USER, None, "the Rust library"),
+        ("rusty::apply", USER, "/home/me/rusty/src/lib.rs", ""),
         ("__libc_start_main", "/lib/x86_64-linux-gnu/libc.so.6", None, "libc"),
         ("__futex_wait", "/lib/x86_64-linux-gnu/libc.so.6", None, "libc"),
         ("gomp_thread_start", "/venv/torch/lib/libgomp-a34b3233.so.1", None, "OpenMP"),

@@ -19,11 +19,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from pyharness.host.regular_file import read_own
 from pyharness.host.state import StateError, state_dir, write_private
 from pyharness.model.frozen import frozen
-from pyharness.model.glue import glue_family
+from pyharness.model.glue import glue_family, wrapped_by_pyo3
 from pyharness.model.user_code import included, is_user_source
-from pyharness.reading.binaries.debug_entries import LINES, unit_at
+from pyharness.reading.binaries.debug_entries import FOLDER, LINES, unit_at
 from pyharness.reading.binaries.line_table import line_table, lines_of_unit
 from pyharness.reading.functions.function_name import bare_name
+from pyharness.reading.functions.rust_names import rust_name
 from pyharness.reading.functions.symbol_names import demangled
 
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
     from pyharness.reading.binaries.line_table import Line, LineTable, Sequence
     from pyharness.reading.binaries.symbol_table import Symbol
 
-_VERSION = 9
+_VERSION = 15
 _MOST_KEPT = 200
 _GENERATED = re.compile(
     rb"^(_GLOBAL__|_Z41__static_initialization_and_destruction_0|__tcf_|__tls_init$|_ZT[hvcWH]|_ZZ?N?.*_FUN$|_init$|_fini$"
@@ -194,7 +195,7 @@ def _row_at(elf: Elf, address: int) -> _Row | None:
 def _lines_at(elf: Elf, address: int) -> LineTable | None:
     source = elf.with_section(".debug_line")
     unit = unit_at(source, address) if source else None
-    return _lines_of(unit.source, unit.root.number(LINES)) if unit else None
+    return _lines_of(unit.source, unit.root.number(LINES), unit.text(unit.root, FOLDER)) if unit else None
 
 
 _lines_of = lru_cache(maxsize=64)(lines_of_unit)
@@ -210,7 +211,7 @@ def _row(elf: Elf, table: LineTable, symbol: Symbol, *, optimized: bool) -> _Row
     if sequence is None:
         return None
     begin = _first_line(sequence, symbol)
-    if begin is None or _is_glue(symbol, begin.file, optimized=optimized):
+    if begin is None or _is_glue(elf, symbol, begin.file, optimized=optimized):
         return None
     stop = symbol.address if optimized else _at_own_line(sequence, symbol, _after_prologue(elf, sequence, symbol))
     name, own = symbol.name.decode("utf-8", "replace"), _own_line(sequence, sequence.at(stop))
@@ -218,14 +219,21 @@ def _row(elf: Elf, table: LineTable, symbol: Symbol, *, optimized: bool) -> _Row
     return _Row(name, name, begin.file, begin.line, symbol.address, stop, at_stop.line, own is not None)
 
 
-def _is_glue(symbol: Symbol, file: str, *, optimized: bool) -> bool:
+def _is_glue(elf: Elf, symbol: Symbol, file: str, *, optimized: bool) -> bool:
     """Whether a generator of bindings wrote a function, and the user's own is not within it."""
     if optimized and symbol.name.startswith(_WRAPPER):
         return False
-    name = (
-        bare_name(demangled(symbol.name)) if symbol.name.startswith(b"_Z") else symbol.name.decode("utf-8", "replace")
-    )
+    whole = demangled(symbol.name)
+    if (wrapped := wrapped_by_pyo3(whole)) and wrapped not in _rust_functions(elf):
+        return False
+    name = bare_name(whole) if symbol.name.startswith(b"_Z") else whole
     return bool(glue_family(symbol.name.decode("utf-8", "replace")) or glue_family(name, file))
+
+
+@lru_cache(maxsize=16)
+def _rust_functions(elf: Elf) -> frozenset[str]:
+    """The names of Rust's functions that have code of their own: optimized code has many in their callers alone."""
+    return frozenset(rust_name(symbol.name.decode("utf-8", "replace")) for symbol in _functions(elf))
 
 
 def _first_line(sequence: Sequence, symbol: Symbol) -> Line | None:
@@ -267,7 +275,9 @@ def _after_prologue(elf: Elf, sequence: Sequence, symbol: Symbol) -> int:
     offset = elf.offset_of(symbol.address)
     frame = _PUSH_FRAME.match(elf.data[offset : offset + _ENTRY_BYTES]) if offset is not None else None
     if frame is None:
-        return symbol.address
+        said = sequence.prologue_end(symbol.address, symbol.address + symbol.size)
+        own = said is not None and _own_line(sequence, said)
+        return sequence.addresses[said] if said is not None and own else symbol.address
     pc = symbol.address + frame.end()
     index = sequence.at(pc)
     if sequence.addresses[index] == pc:

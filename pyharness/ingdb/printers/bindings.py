@@ -5,21 +5,25 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, ClassVar
 
+import gdb
+
 from pyharness.ingdb.printers.registry import shows
 from pyharness.ingdb.tensors.address import plain_type, referred, type_name
+from pyharness.ingdb.tensors.members import address_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-
-    import gdb
 
 _KINDS = (
     "handle|object|dict|list|tuple|set|frozenset|str|bytes|bytearray|int_|float_|bool_|none|type|type_object|slice|iterator|iterable"
     "|sequence|mapping|args|kwargs|function|cpp_function|module_?|capsule|buffer|memoryview|weakref|ellipsis|dtype"
     "|array(?:_t<.*>)?|typed<.*>|any|callable|exception"
 )
-PATTERN = rf"(?:pybind11|nanobind)::(?:{_KINDS})|THPObjectPtr|THPPointer<_object>"
+_OF_RUST = r"pyo3::instance::(?:Py|Bound|Borrowed)<.*>"
+PATTERN = rf"(?:pybind11|nanobind)::(?:{_KINDS})|THPObjectPtr|THPPointer<_object>|{_OF_RUST}"
 _HANDLE = re.compile(PATTERN)
+_REFERENCE = re.compile(r"pyo3::types::(?:\w+::)*Py\w+|pyo3_ffi::(?:\w+::)*Py\w*Object|pyo3::pycell::PyCell<.*>")
+"""What a reference of PyO3's refers to, which is an object of Python's."""
 _MEMBERS = ("m_ptr", "ptr")
 
 
@@ -46,12 +50,17 @@ def _object(value: gdb.Value) -> str:
 
 
 def object_held(value: gdb.Value) -> int:
-    """The address of the PyObject in a handle of pybind11's, nanobind's or torch's; 0 where it is none, or empty."""
-    return object_in(referred(value)) if _HANDLE.fullmatch(type_name(value.type)) else 0
+    """The address of the PyObject in a handle of pybind11's, nanobind's, PyO3's or torch's; 0 where there is none."""
+    kind = plain_type(value.type)
+    if kind.code == gdb.TYPE_CODE_PTR:
+        return int(value) if _REFERENCE.fullmatch(type_name(kind.target())) else 0
+    return object_in(referred(value)) if _HANDLE.fullmatch(kind.name or "") else 0
 
 
 def object_in(value: gdb.Value) -> int:
     """The address of the PyObject that such a value holds; 0 for none."""
+    if re.fullmatch(_OF_RUST, plain_type(value.type).name or ""):
+        return int(address_of(value).cast(gdb.lookup_type("unsigned long").pointer()).dereference())
     names = {field.name for field in _all_fields(plain_type(value.type))}
     member = next(each for each in _MEMBERS if each in names)
     return int(value[member])

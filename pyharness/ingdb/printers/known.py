@@ -10,6 +10,7 @@ from pyharness.ingdb.printers import (  # noqa: F401  (loaded, they know how val
     eigen,
     pointers,
     registry,
+    rust,
     texts,
     values,
 )
@@ -36,3 +37,4 @@ def register() -> None:
     values.show_python_tensors()
     arrays.register()
     eigen.register()
+    rust.register()

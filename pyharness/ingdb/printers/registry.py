@@ -157,8 +157,15 @@ def find(value: gdb.Value) -> Printer | None:
         return Printer(value, _Known.tensor[0])
     if kind.code == gdb.TYPE_CODE_PTR:
         return None
+    if kind.code == gdb.TYPE_CODE_STRUCT and kind.dynamic and referred(value).address is None:
+        return Printer(value, _undecided)
     show = _show_of(kind.name or "")
     return Printer(referred(value), show) if show else None
+
+
+def _undecided(value: gdb.Value) -> str:
+    """An enumeration of Rust, or what has one, in no memory: gdb would take any variant, or fail an assertion."""
+    return f"<{plain_type(value.type)} in registers: its variant is not known>"
 
 
 class _OnTerminal(Printer):

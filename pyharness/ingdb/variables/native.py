@@ -67,7 +67,7 @@ def null_pointer(symbol: gdb.Symbol) -> Item:
 
 def _is_lost(value: gdb.Value) -> bool:
     """Whether the compiler has kept nothing of a value; gdb says so of one that lacks a part, as its padding."""
-    if not value.is_optimized_out:
+    if not value.is_optimized_out or value.type.dynamic:
         return False
     if value.type.strip_typedefs().code not in {*_CLASSES, gdb.TYPE_CODE_ARRAY}:
         return True

@@ -12,9 +12,9 @@ from pyharness.ingdb.printers import registry
 from pyharness.ingdb.printers import values as tensor_values
 from pyharness.ingdb.settings import temporarily
 from pyharness.ingdb.variables import data_pointers, op_values, slices, tensor_parts
-from pyharness.ingdb.variables.items import Item
+from pyharness.ingdb.variables.items import Item, page
 from pyharness.ingdb.variables.kernel import kernel_item
-from pyharness.ingdb.variables.native import is_null_pointer, native_item, null_pointer
+from pyharness.ingdb.variables.native import Printed, is_null_pointer, native_item, null_pointer
 from pyharness.model.errors import HarnessError
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ def _found(expression: str) -> gdb.Value | Item:
     try:
         return _value(expression)
     except gdb.error:
-        if asked and not several and (item := _part(expression, asked)):
+        if asked and not several and (item := _part(expression, asked) or _listed(expression, asked)):
             return item
         raise
 
@@ -89,6 +89,24 @@ def _part(expression: str, asked: PartOf) -> Item | None:
     if whole is not None and tensor_parts.has_parts(whole):
         return tensor_parts.part(whole, asked, expression, _number)
     return _part_of_cxx(expression, asked)
+
+
+def _listed(expression: str, asked: PartOf) -> Item | None:
+    """An element of what a printer lists, where the language has no index for it in gdb, as of Rust's ``Vec``."""
+    if len(asked.indices) != 1 or asked.is_call:
+        return None
+    try:
+        with temporarily("may-call-functions", "off"):
+            whole: Item | None = native_item(asked.base, gdb.parse_and_eval(asked.base), asked.base)
+    except gdb.error:
+        inner = tensor_parts.split(asked.base)
+        whole = _listed(asked.base, inner) if inner else None
+    content = whole.content if whole else None
+    if not isinstance(content, Printed) or not content.is_sequence:
+        return None
+    index = tensor_parts.counted(content.named, _number(asked.indices[0]), asked.base, expression)
+    found = page(content, index, 1)[0]
+    return Item(replace(found.variable, name=expression, evaluate=None), found.content)
 
 
 def _part_of_cxx(expression: str, asked: PartOf) -> Item | None:

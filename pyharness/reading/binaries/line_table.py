@@ -7,14 +7,16 @@ from __future__ import annotations
 
 import posixpath
 from array import array
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
+from functools import cache, partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from pyharness.model.frozen import frozen
 from pyharness.reading.binaries.byte_reader import MASK64, Reader
+from pyharness.reading.binaries.debug_entries import FOLDER, LINES, units
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from pyharness.reading.binaries.elf import Elf
 
@@ -38,6 +40,8 @@ class Sequence:
     files: array[int]
     lines: array[int]
     names: list[str]
+    prologue_ends: array[int]
+    """Indices of rows behind what sets a function's frame up, where the compiler says so: LLVM's do."""
 
     def at(self, address: int) -> int:
         """Index of the row that covers ``address``: the last of those that begin where it does."""
@@ -48,6 +52,12 @@ class Sequence:
         file = self.files[index]
         name = self.names[file] if file < len(self.names) else ""
         return Line(self.addresses[index], name, self.lines[index])
+
+    def prologue_end(self, start: int, end: int) -> int | None:
+        """Index of the first row from ``start`` to ``end`` that is said to be behind a prologue."""
+        at = bisect_left(self.prologue_ends, bisect_left(self.addresses, start))
+        found = self.prologue_ends[at] if at < len(self.prologue_ends) else len(self.addresses)
+        return found if found < len(self.addresses) and self.addresses[found] < end else None
 
     def rows(self) -> Iterator[Line]:
         """Each row that has code, up to the next one."""
@@ -80,39 +90,56 @@ def line_table(elf: Elf) -> LineTable:
     strings = {0x1F: source.section_data(".debug_line_str"), 0x0E: source.section_data(".debug_str")}
     lines, offset = bytes(source.section_data(".debug_line")), 0
     found: list[Sequence] = []
+    folders = cache(lambda: _folders(source))  # of .debug_info, which DWARF 5 does not need
     while offset + 12 <= len(lines):
-        reader = Reader(lines, offset)
+        begin, reader = offset, Reader(lines, offset)
         length, size = reader.unit_length()
         offset = reader.offset + length
         try:
-            header, program = _header(reader, size, strings)
+            header, program = _header(reader, size, strings, partial(_folder, folders, begin))
             found += _run(header, lines, program, offset)
         except (IndexError, ValueError, KeyError):
             break
     return LineTable(found)
 
 
-def lines_of_unit(source: Elf, offset: int) -> LineTable:
-    """The line table of one unit, whose part of ``.debug_line`` begins at ``offset``."""
-    return LineTable(_unit(source, offset)[1])
+def _folder(folders: Callable[[], dict[int, str]], unit: int) -> str:
+    return folders().get(unit, "")
 
 
-def _unit(source: Elf, offset: int, *, every: bool = False) -> tuple[list[str], list[Sequence]]:
+def _folders(elf: Elf) -> dict[int, str]:
+    """The folder in which each unit was compiled, by where its part of ``.debug_line`` begins."""
+    source = elf.with_section(".debug_info")
+    found: dict[int, str] = {}
+    try:
+        for unit in units(source) if source else ():
+            found[unit.root.number(LINES)] = unit.text(unit.root, FOLDER)
+    except (IndexError, ValueError, KeyError):  # damaged: what was read counts
+        pass
+    return found
+
+
+def lines_of_unit(source: Elf, offset: int, folder: str = "") -> LineTable:
+    """The line table of one unit, compiled in ``folder``, whose part of ``.debug_line`` begins at ``offset``."""
+    return LineTable(_unit(source, offset, folder)[1])
+
+
+def _unit(source: Elf, offset: int, folder: str, *, every: bool = False) -> tuple[list[str], list[Sequence]]:
     """The names of the files of one unit, and its sequences."""
     strings = {0x1F: source.section_data(".debug_line_str"), 0x0E: source.section_data(".debug_str")}
     lines = source.section_data(".debug_line")
     reader = Reader(lines, offset)
     length, size = reader.unit_length()
     end = reader.offset + length
-    header, program = _header(reader, size, strings)
+    header, program = _header(reader, size, strings, lambda: folder)
     return header.names, list(_run(header, lines, program, end, every=every))
 
 
 class UnitLines(LineTable):
-    """The lines of one unit, with those rows too at which a debugger does not stop; ``names`` are its files."""
+    """The lines of one unit, with rows too at which no debugger stops; ``names`` are its files, perhaps relative."""
 
     def __init__(self, source: Elf, offset: int) -> None:
-        self.names, rows = _unit(source, offset, every=True)
+        self.names, rows = _unit(source, offset, "", every=True)
         super().__init__(rows)
 
     def place(self, address: int) -> tuple[str, int] | None:
@@ -133,8 +160,10 @@ class _Header:
     names: list[str]
 
 
-def _header(reader: Reader, size: int, strings: dict[int, bytes | memoryview]) -> tuple[_Header, int]:
-    """The header of a unit, and where its program begins."""
+def _header(
+    reader: Reader, size: int, strings: dict[int, bytes | memoryview], folder: Callable[[], str]
+) -> tuple[_Header, int]:
+    """The header of a unit, and where its program begins; before DWARF 5 it does not say its ``folder``."""
     version = reader.u16()
     if version >= 5:
         reader.offset += 2  # sizes of an address and of a segment selector
@@ -145,15 +174,15 @@ def _header(reader: Reader, size: int, strings: dict[int, bytes | memoryview]) -
         reader.offset += 1  # operations per instruction: only VLIW has more than one
     is_statement, base, span, opcode_base = bool(reader.u8()), reader.s8(), reader.u8(), reader.u8()
     counts = reader.block(opcode_base - 1)
-    names = _names(reader, size, strings) if version >= 5 else _old_names(reader)
+    names = _names(reader, size, strings) if version >= 5 else _old_names(reader, folder())
     return _Header(minimum, is_statement, base, span, opcode_base, counts, names), program
 
 
-def _old_names(reader: Reader) -> list[str]:
+def _old_names(reader: Reader, folder: str) -> list[str]:
     """Directories and files before DWARF 5; directory 0 is where the compiler ran, which only .debug_info says."""
-    directories = [""]
+    directories = [folder]
     while name := reader.string():
-        directories.append(name.decode("utf-8", "replace"))
+        directories.append(posixpath.join(folder, name.decode("utf-8", "replace")))
     names = [""]
     while name := reader.string():
         directory, _, _ = reader.uleb(), reader.uleb(), reader.uleb()
@@ -207,7 +236,7 @@ def _run(  # noqa: C901, PLR0912, PLR0915
     base, span, first, minimum = header.line_base, header.line_range, header.opcode_base, header.minimum_length
     steps = [((code - first) // span * minimum, base + (code - first) % span) for code in range(256)]
     constant = steps[255][0]
-    addresses, files, lines = array("Q"), array("I"), array("I")
+    addresses, files, lines, ends = array("Q"), array("I"), array("I"), array("I")
     address, file, line, statement = 0, 1, 1, header.default_is_statement
     while offset < end:
         code = data[offset]
@@ -258,10 +287,12 @@ def _run(  # noqa: C901, PLR0912, PLR0915
                 files.append(file)
                 lines.append(0)
                 if addresses[0]:
-                    yield Sequence(addresses, files, lines, header.names)
-                addresses, files, lines = array("Q"), array("I"), array("I")
+                    yield Sequence(addresses, files, lines, header.names, ends)
+                addresses, files, lines, ends = array("Q"), array("I"), array("I"), array("I")
                 address, file, line, statement = 0, 1, 1, header.default_is_statement
-        elif code not in {7, 0x0A, 0x0B}:  # an opcode of the future: its operands are LEB128
+        elif code == 0x0A:
+            ends.append(len(addresses))
+        elif code not in {7, 0x0B}:  # an opcode of the future: its operands are LEB128
             reader.offset = offset
             for _ in range(header.operand_counts[code - 1]):
                 reader.uleb()

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from pyharness.reading.binaries.dwarf_cfi import call_frames
 from pyharness.reading.functions.cxx_class import demangle
 from pyharness.reading.functions.function_name import bare_name, without_template_arguments
+from pyharness.reading.functions.rust_names import rust_name
 
 if TYPE_CHECKING:
     from pyharness.reading.binaries.elf import Elf
@@ -63,4 +64,4 @@ def symbols_in_full(name: str) -> re.Pattern[bytes]:
 def demangled(name: bytes) -> str:
     """The C++ name of a symbol, or the symbol itself where it has none."""
     text = name.decode("utf-8", "replace")
-    return demangle(text) if text.startswith("_Z") else text
+    return rust_name(text) or demangle(text) if text.startswith("_Z") else text

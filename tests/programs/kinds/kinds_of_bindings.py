@@ -35,6 +35,8 @@ elif KIND == "nanobind":
     import nanobind_kind as own
 elif KIND == "cython":
     import cython_kind as own
+elif KIND == "pyo3":
+    import pyo3_kind as own
 else:
     import rust_kind as own
 
@@ -43,6 +45,6 @@ found += 1  # @after
 if KIND not in {"swig"}:
     found += own.twice(callback, 3)  # @calls
 found += 1  # @after_calls
-if KIND == "cython":
-    found += own.Plain().method(1)  # @methods
+if KIND in {"cython", "pyo3"}:
+    found += own.Plain().method(1) if KIND == "cython" else own.Counter().step(1)  # @methods
 print(found)

@@ -1,4 +1,5 @@
 // A module of the interpreter's C API in Rust, as PyO3 makes one, without its crates.
+use std::collections::HashMap;
 use std::os::raw::{c_char, c_int, c_long, c_void};
 
 type Object = *mut c_void;
@@ -46,11 +47,33 @@ unsafe extern "C" fn twice(_module: Object, arguments: Object) -> Object {
     PyObject_CallFunctionObjArgs(function, once, END)
 }
 
+pub enum Mode {
+    Plain,
+    Scaled { factor: f64, name: String },
+    Pair(i32, f32),
+}
+
+unsafe extern "C" fn looked(_module: Object, _arguments: Object) -> Object {
+    let numbers: Vec<f64> = vec![1.0, 2.5, -3.0];
+    let names = vec!["low".to_string(), "high".to_string()];
+    let part = &numbers[1..];
+    let mode = Mode::Scaled { factor: 2.0, name: "fast".to_string() };
+    let pair = Mode::Pair(3, 0.5);
+    let plain = Mode::Plain;
+    let rates = HashMap::from([("low".to_string(), 0.5)]);
+    let limit: Option<u32> = Some(3);
+    let absent: Option<String> = None;
+    let double = |number: f64| 2.0 * number; // @closure
+    let sum: f64 = part.iter().map(|number| double(*number)).sum();
+    PyLong_FromLong(sum as c_long) // @looked
+}
+
 #[no_mangle]
 pub unsafe extern "C" fn PyInit_rust_kind() -> Object {
     let methods = Box::leak(Box::new([
         Method { name: c"scaled".as_ptr(), function: Some(scaled), flags: 1, doc: std::ptr::null() },
         Method { name: c"twice".as_ptr(), function: Some(twice), flags: 1, doc: std::ptr::null() },
+        Method { name: c"looked".as_ptr(), function: Some(looked), flags: 1, doc: std::ptr::null() },
         Method { name: std::ptr::null(), function: None, flags: 0, doc: std::ptr::null() },
     ]));
     let module = Box::leak(Box::new(Module {
