@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pyharness.debugger.native.scripts import VARIABLE
 from pyharness.model.errors import HarnessError, UsageError
 from pyharness.model.text.code_functions import lines_of_function
 from pyharness.model.text.stack_format import Style as StackStyle
@@ -122,9 +124,18 @@ def _show_lines(session: Session, first: int, last: int) -> None:
     shown = session.where.shown.frame
     lines = list(source_lines(shown, first, last))
     if not lines:
-        raise HarnessError(f"{shown.file} ends before line {first}, or cannot be read.")
+        raise _no_lines(shown, first)
     session.screen.write_lines(fitted([line.behind("   ") for line in lines], session.screen, shown.language))
     session.listed = last
+
+
+def _no_lines(frame: Frame, first: int) -> HarnessError:
+    """The error of lines that are not shown; a file that is not here may have been compiled elsewhere."""
+    if not frame.file or Path(frame.file).exists() or frame.language != "native":
+        return HarnessError(f"{frame.file} ends before line {first}, or cannot be read.")
+    message = f"{frame.file}, of which {Path(frame.library or 'it').name} was compiled, is not here."
+    mapped = f"`set substitute-path {Path(frame.file).parent} FOLDER`"
+    return HarnessError(message, f"{mapped} in a file that ${VARIABLE} names has gdb look in FOLDER.")
 
 
 def _lines(session: Session, line: int, rest: str) -> tuple[int, int]:
