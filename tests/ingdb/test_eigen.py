@@ -55,6 +55,7 @@ SHOWN = {
     "matrix.rows() * 10 + matrix.cols()": "23",
     "pointer->size()": "6",
     "matrix.coeff(1, 2) * 2": "12",
+    "matrix(1, 2) * 2 + several[0](0, 1)": "14",
     "row_vector[2] + 1": "10",
     "matrix.data()[0:3]": "[1, 4, 2]",
 }
@@ -63,7 +64,8 @@ REFUSED = {
     "matrix(5, 0)": "matrix has 2 elements",
     "matrix.coeff(5, 0)": "Its sizes are [2, 3]",
     "matrix.coeff(0)": "It has 2 dimensions",
-    "matrix()": "Invalid data type for function to be called",
+    "matrix(5, 0) * 2": "Its sizes are [2, 3]",
+    "matrix()": "gdb has no value for 'matrix()'",
     "look(1, 2)": "Cannot resolve function look",
 }
 

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import gdb
 
-from pyharness.ingdb.printers.of_std.methods import Matcher, NoValueError
+from pyharness.ingdb.printers.array_calls import element
+from pyharness.ingdb.printers.of_std.methods import Matcher
 from pyharness.ingdb.printers.registry import expands_into, only_holds, shows, text_of
 from pyharness.ingdb.tensors.address import plain_type
 from pyharness.ingdb.tensors.arrays.eigen import DENSE, layout_of
@@ -49,8 +50,7 @@ def _formula(value: gdb.Value) -> str:
 
 @shows(r"Eigen::Quaternion<.*>")
 def _quaternion(value: gdb.Value) -> str:
-    found = layout_of(value["m_coeffs"])
-    parts = (float(_at(found.data, found.element, index)) for index in range(4))
+    parts = (float(element(value["m_coeffs"], gdb.Value(index))) for index in range(4))
     return f"({', '.join(f'{name}={number(part)}' for name, part in zip('xyzw', parts))})"  # noqa: B905  (3.9)
 
 
@@ -59,24 +59,9 @@ def _transform(value: gdb.Value) -> gdb.Value:
     return value["m_matrix"]
 
 
-def _at(data: int, element: gdb.Type, offset: int) -> gdb.Value:
-    return (gdb.Value(data).cast(element.pointer()) + offset).dereference()
-
-
 def _of_this(this: gdb.Value) -> Dense:
     """Where the elements are of the object whose method is called: gdb has a pointer to it."""
     return layout_of(this.dereference() if plain_type(this.type).code == gdb.TYPE_CODE_PTR else this)
-
-
-def _coefficient(this: gdb.Value, *indices: gdb.Value) -> gdb.Value:
-    """The element behind a row and a column, or behind the one index of a vector."""
-    found = _of_this(this)
-    if len(indices) != len(found.sizes):
-        raise NoValueError(f"It has {len(found.sizes)} dimension{'s' * (len(found.sizes) != 1)}.")
-    places = [int(index) for index in indices]
-    if any(not 0 <= place < size for place, size in zip(places, found.sizes)):  # noqa: B905  (3.9)
-        raise NoValueError(f"Its sizes are {found.sizes}.")
-    return _at(found.data, found.element, sum(map(int.__mul__, places, found.strides)))
 
 
 def _element(kind: gdb.Type) -> gdb.Type:
@@ -90,8 +75,8 @@ _METHODS: dict[str, Any] = {
     "cols": ("long", lambda this: _of_this(this).columns),
     "size": ("long", lambda this: prod(_of_this(this).sizes)),
     "data": (lambda kind: _element(kind).pointer(), lambda this: _of_this(this).data),
-    "coeff": (_element, _coefficient),
-    "operator[]": (_element, _coefficient),
+    "coeff": (_element, element),
+    "operator[]": (_element, element),
 }
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import cache
 
 from pyharness.ingdb.printers import (  # noqa: F401  (loaded, they know how values look)
+    array_calls,
     arrays,
     bindings,
     eigen,
@@ -36,5 +37,6 @@ def register() -> None:
     registry.register()
     values.show_python_tensors()
     arrays.register()
+    array_calls.register()
     eigen.register()
     rust.register()

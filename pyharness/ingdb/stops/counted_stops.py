@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import gdb
 
-from pyharness.ingdb import terminal
+from pyharness.ingdb import call_operators, terminal
 from pyharness.ingdb.passing import passes
 from pyharness.ingdb.printers import values
 from pyharness.ingdb.settings import temporarily
@@ -52,7 +52,7 @@ class CountedStop(gdb.Breakpoint):
     def _counts(self) -> bool:
         """Whether this is a call that counts, and the condition holds, which is the faster to say of the two."""
         asked = self._asked
-        if asked.condition and not bool(with_rank(asked.condition, asked.rank, gdb.parse_and_eval)):
+        if asked.condition and not bool(with_rank(asked.condition, asked.rank, call_operators.parsed)):
             return False
         return not (self._call and self._call.is_another())
 
@@ -70,7 +70,7 @@ def _value(expression: str, rank: int | None) -> str:
     """The text of an expression, for which nothing may be called in the program: gdb is in the midst of a stop."""
     try:
         with temporarily("may-call-functions", "off"):
-            return values.value_text(with_rank(expression.strip(), rank, gdb.parse_and_eval))
+            return values.value_text(with_rank(expression.strip(), rank, call_operators.parsed))
     except (gdb.error, gdb.MemoryError, HarnessError) as error:
         return f"<{error}>"
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import gdb
 
+from pyharness.ingdb import call_operators
 from pyharness.ingdb.printers import values as tensor_values
 from pyharness.ingdb.settings import temporarily
 from pyharness.ingdb.tensors.address import plain_type, referred
@@ -113,7 +114,7 @@ def tensor_named(place: Place, base: str) -> TensorInfo | None:
     """The tensor of a C++ expression or of a Python variable; ``None`` where it is none."""
     if place.native:
         try:
-            value = gdb.parse_and_eval(base)
+            value = call_operators.parsed(base)
         except gdb.error:
             pass
         else:
@@ -183,7 +184,7 @@ def _of_value(place: Place, expression: str) -> Target:
     if not place.native:
         raise UsageError(f"This Python frame has no tensor {expression!r}.", _REMEDY)
     try:
-        value = referred(gdb.parse_and_eval(expression))
+        value = referred(call_operators.parsed(expression))
     except gdb.error as error:
         raise UsageError(f"{expression} cannot be evaluated: {error}.".replace("..", "."), _REMEDY) from error
     if value.is_optimized_out or value.address is None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import gdb
 
+from pyharness.ingdb import call_operators
 from pyharness.ingdb.passing import passes
 from pyharness.ingdb.settings import temporarily
 from pyharness.ingdb.stops import debug_registers
@@ -112,7 +113,7 @@ def _holds(target: Target, condition: str, old: bytes, new: bytes) -> bool:
         numbers = target.values(raw)
         if len(numbers) == 1 and not isinstance(numbers[0], complex):
             gdb.set_convenience_variable(name, numbers[0])
-    return bool(gdb.parse_and_eval(condition))
+    return bool(call_operators.parsed(condition))
 
 
 _watches: dict[int, Watchpoint] = {}

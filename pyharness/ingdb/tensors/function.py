@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from pyharness.model.tensors.tensor import TensorInfo
 
 _FUNCTION = "$ph_elements"
-_NATIVE = {"float32": "float", "float64": "double", "int64": "long", "int32": "int", "int16": "short", "bool": "bool"}
+NATIVE = {"float32": "float", "float64": "double", "int64": "long", "int32": "int", "int16": "short", "bool": "bool"}
 """Types that gdb prints as torch does; others are converted, the first ``_MAX_CONVERTED`` elements."""
 _MAX_CONVERTED = 4096
 
@@ -43,7 +43,7 @@ def array_of(info: TensorInfo) -> gdb.Value:
             info.unreadable or info.problem or ("it is empty" if info.state == "defined" else f"it is {info.state}")
         )
         raise gdb.GdbError(f"This tensor has no elements that can be shown: {reason}.")
-    as_they_lie = info.is_contiguous and info.dtype in _NATIVE and not info.negated
+    as_they_lie = info.is_contiguous and info.dtype in NATIVE and not info.negated
     return _in_place(info) if as_they_lie else _converted(info)
 
 
@@ -61,7 +61,7 @@ def _shaped(name: str, sizes: Sequence[int]) -> gdb.Type:
 
 def _in_place(info: TensorInfo) -> gdb.Value:
     """The program's own memory: gdb reads what is looked at, and a person can assign to it."""
-    return gdb.Value(info.data).cast(_shaped(_NATIVE[info.dtype], info.sizes).pointer()).dereference()
+    return gdb.Value(info.data).cast(_shaped(NATIVE[info.dtype], info.sizes).pointer()).dereference()
 
 
 def _converted(info: TensorInfo) -> gdb.Value:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import gdb
 
+from pyharness.ingdb import call_operators
 from pyharness.ingdb.calls import expressions
 from pyharness.ingdb.printers import registry
 from pyharness.ingdb.printers import values as tensor_values
@@ -71,14 +72,14 @@ def _number(index: str) -> int:
 def _found(expression: str) -> gdb.Value | Item:
     """What C++ makes of it, or a part of a tensor, of which C++ may know no more than its name."""
     asked = tensor_parts.split(expression)
-    # C++ has a comma operator in brackets: the last index would be taken
-    several = asked is not None and len(asked.indices) > 1 and not asked.is_call
-    if asked and several and (item := _part(expression, asked)):
+    # C++ has a comma operator in brackets, of which the last index would be taken, and gdb no call operator.
+    first = asked is not None and (len(asked.indices) > 1 or asked.is_call)
+    if asked and first and (item := _part(expression, asked)):
         return item
     try:
         return _value(expression)
     except gdb.error:
-        if asked and not several and (item := _part(expression, asked) or _listed(expression, asked)):
+        if asked and not first and (item := _part(expression, asked) or _listed(expression, asked)):
             return item
         raise
 
@@ -97,7 +98,7 @@ def _listed(expression: str, asked: PartOf) -> Item | None:
         return None
     try:
         with temporarily("may-call-functions", "off"):
-            whole: Item | None = native_item(asked.base, gdb.parse_and_eval(asked.base), asked.base)
+            whole: Item | None = native_item(asked.base, call_operators.parsed(asked.base), asked.base)
     except gdb.error:
         inner = tensor_parts.split(asked.base)
         whole = _listed(asked.base, inner) if inner else None
@@ -113,7 +114,7 @@ def _part_of_cxx(expression: str, asked: PartOf) -> Item | None:
     """A part of a tensor of C++; ``None`` where it is none, or where telling would call a function."""
     try:
         with temporarily("may-call-functions", "off"):
-            value = gdb.parse_and_eval(asked.base)
+            value = call_operators.parsed(asked.base)
     except gdb.error:
         inner = None if asked.is_call else tensor_parts.split(asked.base)  # a method that gdb could not call
         whole = _part_of_cxx(asked.base, inner) if inner else None
