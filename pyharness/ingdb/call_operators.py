@@ -49,7 +49,7 @@ def _begin(text: str, end: int) -> int:
     while True:
         before = text[:begin].rstrip()
         if before.endswith((")", "]")):
-            begin = _opening(before)
+            begin = opening(before)
             if begin < 0:
                 return end
             if not _is_name(before[:begin].rstrip()[-1:]):
@@ -69,7 +69,7 @@ def _is_name(letter: str) -> bool:
     return letter.isalnum() or letter in {"_", ")", "]"}
 
 
-def _opening(text: str) -> int:
+def opening(text: str) -> int:
     """Where the bracket opens that the last letter closes; -1 where none does."""
     depth = 0
     for at in range(len(text) - 1, -1, -1):

@@ -6,6 +6,7 @@ import re
 import pytest
 
 from kit import builds
+from kit.mcp_client import served
 from kit.paths import PROGRAMS
 from pyharness.debugger.native.scripts import VARIABLE
 
@@ -71,6 +72,18 @@ def test_a_printer_of_the_persons_own_shows_values(scripts, played):
         scripts(settings_gdb="set pagination on\nset confirm on\nset print frame-arguments all\n", own_py=PRINTER)
     )
     assert told["stops"][0]["printed"] == {"*this": "a thing that costs 3", "price": "3"}
+
+
+def test_an_agent_has_them_too(scripts, pyharness):
+    (pyharness.folder / "calls.py").write_text(CALLS)
+    library = builds.library(PROGRAMS / "native_functions.cpp", "-O0")
+    with served(pyharness.folder, environment={VARIABLE: scripts(own_py=PRINTER)}) as client:
+        place = "native:shop::Item::cost"
+        started = client.call("start", script="calls.py", args=[str(library)], breakpoints=[place])
+        assert not started.is_error, started.text
+        looked = client.call("look", expressions=["*this"])
+        assert looked.told["values"] == {"*this": "a thing that costs 3"}
+        client.call("end")
 
 
 @pytest.mark.parametrize(

@@ -2,9 +2,7 @@
 
 import pytest
 
-import pyharness
-from kit import builds
-from kit.marks import line_of
+from kit.looking import standing
 from kit.paths import PROGRAMS
 from pyharness.model.errors import HarnessError
 
@@ -33,12 +31,7 @@ pytestmark = pytest.mark.rotated_tests(turns=3)
 
 @pytest.fixture(scope="module")
 def program(tmp_path_factory):
-    """A program that stands where it has a tensor of each kind."""
-    script = tmp_path_factory.mktemp("dlpack") / "looks.py"
-    library = builds.compiled(SOURCE, ".so", "-O0", "-g", "-fPIC", "-shared")
-    script.write_text(f"import ctypes\nctypes.CDLL({str(library)!r}).look()\n")
-    with pyharness.debug(str(script)) as stopped:
-        stopped.run_to(f"native:{SOURCE.name}:{line_of('look', SOURCE)}")
+    with standing(SOURCE, tmp_path_factory.mktemp("looks")) as stopped:
         yield stopped
 
 

@@ -4,9 +4,8 @@ import re
 
 import pytest
 
-import pyharness
 from kit import builds
-from kit.marks import line_of
+from kit.looking import standing
 from pyharness.model.errors import HarnessError
 
 SOURCE = builds.EIGEN_ARRAYS
@@ -74,11 +73,7 @@ pytestmark = pytest.mark.rotated_tests(turns=3)
 
 @pytest.fixture(scope="module")
 def program(tmp_path_factory):
-    """A program that stands where it has an array of each kind."""
-    script = tmp_path_factory.mktemp("eigen") / "looks.py"
-    script.write_text(f"import ctypes\nctypes.CDLL({str(builds.eigen_arrays())!r}).look()\n")
-    with pyharness.debug(str(script)) as stopped:
-        stopped.run_to(f"native:{SOURCE.name}:{line_of('look', SOURCE)}")
+    with standing(SOURCE, tmp_path_factory.mktemp("looks"), f"-I{builds.eigen()}") as stopped:
         yield stopped
 
 

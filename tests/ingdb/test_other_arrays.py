@@ -2,9 +2,8 @@
 
 import pytest
 
-import pyharness
-from kit import builds, needs
-from kit.marks import line_of
+from kit import needs
+from kit.looking import standing
 from kit.paths import PROGRAMS
 
 SOURCE = PROGRAMS / "other_arrays.cpp"
@@ -32,12 +31,7 @@ pytestmark = [
 
 @pytest.fixture(scope="module")
 def program(tmp_path_factory):
-    """A program that stands where it has an array of each kind."""
-    script = tmp_path_factory.mktemp("arrays") / "looks.py"
-    library = builds.compiled(SOURCE, ".so", "-O0", "-g", "-fPIC", "-shared", *needs.OPENCV, "-lopencv_core")
-    script.write_text(f"import ctypes\nctypes.CDLL({str(library)!r}).look()\n")
-    with pyharness.debug(str(script)) as stopped:
-        stopped.run_to(f"native:{SOURCE.name}:{line_of('look', SOURCE)}")
+    with standing(SOURCE, tmp_path_factory.mktemp("looks"), *needs.OPENCV, "-lopencv_core") as stopped:
         yield stopped
 
 

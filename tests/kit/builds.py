@@ -41,7 +41,7 @@ def eigen() -> Path:
 
 def eigen_arrays() -> Path:
     """A library whose function ``look`` has an array of Eigen of each kind."""
-    return compiled(EIGEN_ARRAYS, ".so", "-O0", *_LIBRARY_FLAGS, f"-I{eigen()}")
+    return compiled(EIGEN_ARRAYS, ".so", "-O0", "-g", "-fPIC", "-shared", f"-I{eigen()}")
 
 
 def _fetch_eigen(made: Path) -> None:

@@ -93,21 +93,12 @@ def split(expression: str) -> tuple[str, list[str]]:
     base = expression.strip()
     groups: list[str] = []
     while base.endswith(("]", ")")):
-        start = _opening(base)
+        start = call_operators.opening(base)
         if start <= 0:
             break
         groups.insert(0, base[start + 1 : -1])
         base = base[:start].rstrip()
     return base, [index.strip() for group in groups for index in group.split(",")]
-
-
-def _opening(text: str) -> int:
-    depth = 0
-    for at in range(len(text) - 1, -1, -1):
-        depth += (text[at] in "])") - (text[at] in "[(")
-        if not depth:
-            return at
-    return -1
 
 
 def tensor_named(place: Place, base: str) -> TensorInfo | None:
