@@ -44,6 +44,7 @@ def at_rust(request, tmp_path, monkeypatch):
 
 
 @RUST
+@needs.rusts_printers()
 @pytest.mark.parametrize("at_rust", [("rust", "looked()")], indirect=True)
 def test_values(at_rust):
     assert {name: at_rust.evaluate(name) for name in VALUES} == VALUES

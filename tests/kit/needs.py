@@ -99,6 +99,15 @@ def program(name: str, hint: str = "", *, asked: str = "") -> pytest.MarkDecorat
     return pytest.mark.skipif(lacks, reason=f"there is no {name}{hint and f': {hint}'}")
 
 
+def rusts_printers() -> pytest.MarkDecorator:
+    """For values of Rust: rustc comes with printers for gdb, but Debian has them in a package of their own."""
+    asked = shutil.which("rustc") and subprocess.run(
+        ["rustc", "--print", "sysroot"], capture_output=True, text=True, check=False
+    )
+    place = Path(asked.stdout.strip() if asked else "", "lib/rustlib/etc/gdb_lookup.py")
+    return pytest.mark.skipif(not place.is_absolute() or not place.exists(), reason="there is no rust-gdb beside rustc")
+
+
 CRATES = Path("/usr/share/cargo/registry")
 """Where Debian installs crates of Rust."""
 

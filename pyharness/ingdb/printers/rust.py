@@ -6,6 +6,7 @@ import importlib
 import os
 import re
 import sys
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import gdb
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
 _TYPE = re.compile(r"&(mut )?(str|\[)|(alloc|core|std)::\w+::")
 """Names of types that may be Rust's: of others its printers are not asked, nor loaded."""
@@ -46,12 +47,15 @@ def _printer() -> Callable[[gdb.Value], Any] | None:
     return None
 
 
-def _folders() -> Iterator[Path]:
+def _folders() -> list[Path]:
     """Where rustup, Debian and others install them: of several toolchains' the newest first."""
-    rustup = Path(os.environ.get("RUSTUP_HOME") or Path.home() / ".rustup") / "toolchains"
-    roots = [*(rustup.iterdir() if rustup.is_dir() else ()), Path("/usr/local"), Path("/usr")]
-    found = [root / place for root in roots for place in _INSTALLED if (root / place / _MARK).is_file()]
-    return iter(sorted(found, key=lambda folder: (folder / _MARK).stat().st_mtime, reverse=True))
+    rustup = Path(os.environ.get("RUSTUP_HOME") or os.path.expanduser("~/.rustup")) / "toolchains"  # noqa: PTH111
+    found = {}
+    for root in (*rustup.glob("*"), Path("/usr/local"), Path("/usr")):
+        for place in _INSTALLED:
+            with suppress(OSError):  # somebody else's, or none
+                found[root / place] = (root / place / _MARK).stat().st_mtime
+    return sorted(found, key=lambda folder: found[folder], reverse=True)
 
 
 def register() -> None:
