@@ -16,6 +16,7 @@
 #include <c10/util/OptionalArrayRef.h>
 #include <c10/util/flat_hash_map.h>
 #include <torch/csrc/autograd/function.h>
+#include <torch/csrc/autograd/custom_function.h>
 #include <torch/csrc/autograd/saved_variable.h>
 #include <torch/csrc/autograd/variable.h>
 #include <torch/csrc/jit/api/module.h>
@@ -95,6 +96,16 @@ at::Tensor wait(
   c10::DispatchKeySet keys(
       {c10::DispatchKey::CPU, c10::DispatchKey::AutogradCPU});
   torch::autograd::SavedVariable saved(other, false);
+  torch::autograd::AutogradContext context;
+  auto* no_context = static_cast<decltype(context)*>(nullptr);
+  auto* context_pointer = &context;
+  context.save_for_backward({other, other.sum()});
+  context.saved_data["rate"] = 0.5;
+  const auto* pointer_to_sizes = &sizes;
+  const auto* pointer_to_hashed = &hashed;
+  const std::string text = "hello";
+  const std::string *pointer_to_text = &text,
+                    *wild_text = reinterpret_cast<const std::string*>(8);
   c10::Storage storage = other.storage();
   c10::MemoryFormat format = c10::MemoryFormat::ChannelsLast;
   at::Tensor result = other.clone();

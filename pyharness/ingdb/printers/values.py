@@ -7,7 +7,7 @@ import re
 import gdb
 
 from pyharness.ingdb import torch_process
-from pyharness.ingdb.printers import registry
+from pyharness.ingdb.printers import pointees, registry
 from pyharness.ingdb.printers.of_torch import inductor_handles, ivalues
 from pyharness.ingdb.printers.of_torch.torch_types import engaged
 from pyharness.ingdb.tensors.format import one_line
@@ -30,6 +30,8 @@ def value_text(value: gdb.Value) -> str:
     """One line for any value: tensors and torch's small types from memory, all else as gdb prints it."""
     try:
         text = registry.text_of(value)
+        if pointee := pointees.pointee_text(value):
+            text = f"{text} → {pointee}"
     except gdb.error as error:
         text = f"<{error}>"
     text = _without_empty_bases(re.sub(r"\s*\n\s*", " ", text))
