@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import gdb
 
+from pyharness.ingdb import parts_of_pieces
 from pyharness.ingdb.settings import temporarily
 
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ _OPERATOR = ".operator()"
 
 def parsed(expression: str) -> gdb.Value:
     """gdb's value of an expression; ``gdb.error`` where it has none."""
-    return gdb.parse_and_eval(spelled_out(expression))
+    return gdb.parse_and_eval(spelled_out(parts_of_pieces.read(expression)))
 
 
 def spelled_out(expression: str) -> str:

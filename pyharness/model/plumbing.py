@@ -61,6 +61,10 @@ _SOURCES = (  # a closure's name is without its namespace, and with -g1 those of
     (re.compile(r"/torch/include/(c10|ATen/core/(boxing|dispatch|op_registration))/"), "torch dispatcher"),
     (re.compile(r"/torch/include/"), "torch"),
     (re.compile(r"/c\+\+/(v1|\d+)/"), "the C++ library"),
+    (re.compile(r"/Eigen/(src|CXX11)/"), "Eigen"),
+    (re.compile(r"/include/boost/"), "Boost"),
+    (re.compile(r"/include/opencv\d?/"), "OpenCV"),
+    (re.compile(r"/include/(xtensor|xtl)/"), "xtensor"),
 )
 _RUST = re.compile(r"^/rust(c|/deps)/|/rustlib/src/")
 _CRATE = re.compile(r"/(?:\.?cargo/registry|registry/src/[^/]+|git/checkouts)/(?:.*/)?([a-z][\w-]*?)-[0-9a-f.]+/")

@@ -29,6 +29,7 @@ _LIBRARY_SOURCE = re.compile(
        | /lib(32|64)?/(gcc|clang)/.*/include/
        | ^/(opt/rh|croot|build/python|pytorch)/ | /(aten/src|torch/csrc|c10)/ | ^\.\./sysdeps/ | /sysdeps/
        | ^\./(nptl|csu|elf|io|stdlib|malloc)/
+       | /Eigen/(src|CXX11)/ | /include/(boost|opencv\d?|xtensor|xtl)/
        | ^/rust(c|/deps)/ | /rustlib/src/ | /cargo/registry/ | /\.cargo/(registry|git)/ | /registry/src/\w+\.\w+)""",
     re.VERBOSE,
 )

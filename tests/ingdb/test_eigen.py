@@ -98,3 +98,10 @@ def test_what_has_not_been_constructed_is_corrupt(program):
         program.evaluate("(matrix.m_storage.m_rows = -1, matrix)"),
     )
     assert program.evaluate("(matrix.m_storage.m_rows = 2, matrix)") == f"Eigen::Matrix {MATRIX}"
+
+
+def test_nothing_that_optimized_code_keeps_in_registers_or_nowhere_is_called_corrupt(tmp_path):
+    with standing(SOURCE, tmp_path, f"-I{builds.eigen()}", "-O2", mark="middle") as stopped:
+        shown = stopped.variables()
+    assert len(shown) > 5
+    assert not {name: text for name, text in shown.items() if "corrupt" in text or "unreadable" in text}

@@ -11,11 +11,11 @@ from pyharness.debugger.api.program import Program
 
 
 @contextmanager
-def standing(source: Path, folder: Path, *flags: str) -> Iterator[Program]:
+def standing(source: Path, folder: Path, *flags: str, mark: str = "look") -> Iterator[Program]:
     """The program, whose script lies in ``folder``; ``flags`` are for the compiler of ``source``."""
     library = builds.compiled(source, ".so", "-O0", "-g", "-fPIC", "-shared", *flags)
     script = folder / "looks.py"
     script.write_text(f"import ctypes\nctypes.CDLL({str(library)!r}).look()\n")
     with pyharness.debug(str(script)) as stopped:
-        stopped.run_to(f"native:{source.name}:{line_of('look', source)}")
+        stopped.run_to(f"native:{source.name}:{line_of(mark, source)}")
         yield stopped

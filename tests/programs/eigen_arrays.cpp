@@ -29,7 +29,7 @@ extern "C" long look() {
   auto transposed = matrix.transpose();
   auto of_transposed = matrix.transpose().row(2);
   auto as_array = matrix.array();
-  auto diagonal = matrix.diagonal(1);
+  auto diagonal = matrix.diagonal(1); // @middle
   auto sum = matrix + 2 * matrix;
   MatrixXf empty;
   SparseMatrix<float, RowMajor> sparse(2, 3);

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from pyharness.reading.binaries.line_table import Line, LineTable, Sequence
     from pyharness.reading.binaries.symbol_table import Symbol
 
-_VERSION = 15
+_VERSION = 16
 _MOST_KEPT = 200
 _GENERATED = re.compile(
     rb"^(_GLOBAL__|_Z41__static_initialization_and_destruction_0|__tcf_|__tls_init$|_ZT[hvcWH]|_ZZ?N?.*_FUN$|_init$|_fini$"
@@ -275,15 +275,20 @@ def _after_prologue(elf: Elf, sequence: Sequence, symbol: Symbol) -> int:
     offset = elf.offset_of(symbol.address)
     frame = _PUSH_FRAME.match(elf.data[offset : offset + _ENTRY_BYTES]) if offset is not None else None
     if frame is None:
-        said = sequence.prologue_end(symbol.address, symbol.address + symbol.size)
-        own = said is not None and _own_line(sequence, said)
-        return sequence.addresses[said] if said is not None and own else symbol.address
+        return _after_rusts_prologue(sequence, symbol)
     pc = symbol.address + frame.end()
     index = sequence.at(pc)
     if sequence.addresses[index] == pc:
         return pc
     following = sequence.addresses[index + 1] if index + 1 < len(sequence.addresses) else pc
     return following if following < symbol.address + symbol.size else pc
+
+
+def _after_rusts_prologue(sequence: Sequence, symbol: Symbol) -> int:
+    """Where rustc says that the prologue ends; it sets no frame up. Clang may say so of what is inlined first."""
+    said = sequence.prologue_end(symbol.address, symbol.address + symbol.size)
+    own = _own_line(sequence, said) if said is not None else None
+    return own.address if own and own.file.endswith(".rs") else symbol.address
 
 
 def _at_own_line(sequence: Sequence, symbol: Symbol, stop: int) -> int:

@@ -13,6 +13,7 @@ from pyharness.ingdb.printers.of_std.methods import Matcher
 from pyharness.ingdb.printers.registry import expands_into, only_holds, shows, text_of
 from pyharness.ingdb.tensors.address import plain_type
 from pyharness.ingdb.tensors.arrays.eigen import DENSE, layout_of
+from pyharness.ingdb.tensors.held import tensor_held
 from pyharness.model.tensors.text import number
 
 if TYPE_CHECKING:
@@ -50,6 +51,9 @@ def _formula(value: gdb.Value) -> str:
 
 @shows(r"Eigen::Quaternion<.*>")
 def _quaternion(value: gdb.Value) -> str:
+    coefficients = tensor_held(value["m_coeffs"])
+    if coefficients.unreadable:
+        return f"<{coefficients.unreadable}>"
     parts = (float(element(value["m_coeffs"], gdb.Value(index))) for index in range(4))
     return f"({', '.join(f'{name}={number(part)}' for name, part in zip('xyzw', parts))})"  # noqa: B905  (3.9)
 

@@ -12,6 +12,7 @@ import gdb.printing
 
 from pyharness.ingdb.tensors.address import plain_type, referred, type_name
 from pyharness.ingdb.tensors.held import holds_tensor
+from pyharness.ingdb.tensors.members import is_in_pieces, members_text
 from pyharness.model.text.visible import visible
 
 if TYPE_CHECKING:
@@ -152,6 +153,8 @@ class Printer:
 
 def find(value: gdb.Value) -> Printer | None:
     """The printer of a value, ``None`` where gdb's own way to show it is as good."""
+    if is_in_pieces(value):
+        return Printer(value, lambda pieces: members_text(pieces, text_of))
     kind = plain_type(value.type)
     if holds_tensor(kind):
         return Printer(value, _Known.tensor[0])

@@ -11,7 +11,7 @@ from pyharness.ingdb.printers import pointees, registry
 from pyharness.ingdb.printers.of_torch import inductor_handles, ivalues
 from pyharness.ingdb.printers.of_torch.torch_types import engaged
 from pyharness.ingdb.tensors.format import one_line
-from pyharness.ingdb.tensors.held import holds_tensor, tensor_held
+from pyharness.ingdb.tensors.held import LostError, holds_tensor, tensor_held
 from pyharness.ingdb.tensors.reading import read_tensor
 from pyharness.model.tensors.tensor import TensorInfo
 from pyharness.reading.process.memory import Memory, UnreadableError
@@ -69,6 +69,8 @@ def tensor_of_cxx(value: gdb.Value) -> TensorInfo | None:
         if inner is None:
             inner = ivalues.held_tensor(value)
         return tensor_of_cxx(inner) if inner is not None else None
+    except LostError:
+        return None
     except UnreadableError as error:
         return TensorInfo(0, state="corrupt", problem=str(error))
 

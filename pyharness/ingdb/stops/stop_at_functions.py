@@ -208,10 +208,18 @@ def _no_such_line(request: Break) -> gdb.GdbError:
     functions, line = _functions_of(request.file), request.line
     files = sorted({function.file for function in functions})
     counts = [f"{file} has {count} lines" for file in files if (count := line_count(file)) is not None and count < line]
-    tables = (gdb.find_pc_line(function.stop_address).symtab for function in functions)
-    last = max((entry.line for table in tables if table for entry in table.linetable()), default=0)
+    tables = filter(None, (_symtab_of(function.entry) for function in functions))
+    last = max((entry.line for table in tables for entry in table.linetable()), default=0)
     behind = "; ".join(counts) or f"{files[0]} has no code behind line {last}"
     return gdb.GdbError(f"There is no line {line} with code: {behind}.\nName a line with code.")
+
+
+def _symtab_of(entry: int) -> gdb.Symtab | None:
+    """The file of the function that begins at an address, whatever is inlined there."""
+    block = gdb.block_for_pc(entry)
+    while block and block.superblock and block.superblock.function:
+        block = block.superblock
+    return block.function.symtab if block and block.function else None
 
 
 def _by_function(name: str, *, own: bool) -> list[str]:

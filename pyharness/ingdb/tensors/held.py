@@ -16,12 +16,20 @@ from pyharness.ingdb.tensors.address import (
     referred,
 )
 from pyharness.ingdb.tensors.arrays.known import reader_of
+from pyharness.ingdb.tensors.members import is_in_pieces
 from pyharness.ingdb.tensors.reading import tensor_at
 from pyharness.model.tensors.tensor import TensorInfo
 from pyharness.reading.process.memory import Memory, UnreadableError
 
 if TYPE_CHECKING:
     from pyharness.ingdb.tensors.arrays.known import Read
+
+
+_LOST = "optimized out"
+
+
+class LostError(UnreadableError):
+    """The compiler has kept nothing of what says where the elements are."""
 
 
 def holds_tensor(kind: gdb.Type) -> bool:
@@ -43,11 +51,13 @@ def tensor_held(value: gdb.Value) -> TensorInfo:
     try:
         return _array(value, read)
     except (gdb.error, RuntimeError) as error:  # of template arguments that are not there it is a RuntimeError
-        raise UnreadableError(str(error)) from error
+        raise (LostError if _LOST in str(error) else UnreadableError)(str(error)) from error
 
 
 def _array(value: gdb.Value, read: Read) -> TensorInfo:
     """An array of another library, which a pointer may point to."""
+    if is_in_pieces(value):
+        raise LostError("it is in no memory")
     value = referred(value)
     if plain_type(value.type).code != gdb.TYPE_CODE_PTR:
         return read(value)

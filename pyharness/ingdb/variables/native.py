@@ -13,6 +13,7 @@ from pyharness.ingdb.printers import bindings, registry
 from pyharness.ingdb.printers import values as tensor_values
 from pyharness.ingdb.stack import backtrace
 from pyharness.ingdb.tensors.address import plain_type, referred
+from pyharness.ingdb.tensors.members import A_REFERENCE, REFERENCES, is_in_pieces
 from pyharness.ingdb.variables import data_pointers
 from pyharness.ingdb.variables import module as variables_module
 from pyharness.ingdb.variables import node as variables_node
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from pyharness.ingdb.variables.runs import Run
 
 MAX_TEXT = 200
+_KEPT_NOWHERE = "the compiler keeps it nowhere here"
 _MAX_FIELDS = 500
 _MOST_PARTS = 16
 """Elements among which one is looked for that the compiler has kept."""
@@ -52,7 +54,7 @@ def native_item(name: str, value: gdb.Value, evaluate: str | None = None) -> Ite
     except gdb.error as error:
         if not value.is_optimized_out:
             return Item(Variable(name, f"<{error}>", str(value.type), evaluate=evaluate))
-    return Item(Variable(name, "<optimized out>", str(value.type), note="the compiler keeps it nowhere here"))
+    return Item(Variable(name, "<optimized out>", str(value.type), note=_KEPT_NOWHERE))
 
 
 def is_null_pointer(kind: gdb.Type) -> bool:
@@ -67,7 +69,7 @@ def null_pointer(symbol: gdb.Symbol) -> Item:
 
 def _is_lost(value: gdb.Value) -> bool:
     """Whether the compiler has kept nothing of a value; gdb says so of one that lacks a part, as its padding."""
-    if not value.is_optimized_out or value.type.dynamic:
+    if not value.is_optimized_out or value.type.dynamic or is_in_pieces(value):
         return False
     if value.type.strip_typedefs().code not in {*_CLASSES, gdb.TYPE_CODE_ARRAY}:
         return True
@@ -137,7 +139,12 @@ def _memory(value: gdb.Value) -> str | None:
 
 def _content(value: gdb.Value, evaluate: str | None) -> Content | None:
     """What a value expands into, ``None`` where it is one line."""
-    value = referred(value)
+    if not is_in_pieces(value):
+        return _followed(referred(value), evaluate)
+    return Fields(value, evaluate)
+
+
+def _followed(value: gdb.Value, evaluate: str | None) -> Content | None:
     run = run_of(value)
     if run is not None:
         return Elements(run, evaluate)
@@ -201,12 +208,17 @@ class Fields(Content):
         self._link = link
         self._fields = list(islice(_shown_fields(plain_type(value.type)), _MAX_FIELDS))
         self.named = len(self._fields)
+        self._is_in_pieces = is_in_pieces(value)
 
     def named_items(self, start: int, stop: int) -> list[Item]:
         """Base classes, then members."""
         return [self._one(field) for field in self._fields[start:stop]]
 
     def _one(self, field: gdb.Field) -> Item:
+        if self._is_in_pieces and field.type is not None and field.type.strip_typedefs().code in REFERENCES:
+            return Item(
+                Variable(field.name or "", A_REFERENCE, str(field.type), note="the compiler keeps it nowhere here")
+            )
         part = self._value[field]
         if field.is_base_class or not field.name:  # their members are reached through the whole
             shown = Variable(field.name or "<anonymous>", "", str(part.type), memory=_memory(part))

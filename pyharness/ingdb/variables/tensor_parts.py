@@ -36,7 +36,7 @@ def split(expression: str) -> PartOf | None:
     text = expression.strip()
     for closing in "])":
         opening = bracket(text, closing)
-        if opening > 0 and text[opening + 1 : -1].strip():
+        if opening > 0 and (closing == "]" or text[opening + 1 : -1].strip()):
             indices = tuple(parted(text[opening + 1 : -1], ","))
             return PartOf(text[:opening].rstrip(), indices=indices, is_call=closing == ")")
     found = _ATTRIBUTE.fullmatch(text)

@@ -10,7 +10,7 @@ from pyharness.ingdb import torch_process
 from pyharness.ingdb.printers.registry import enumerator, items, shows, shows_tensors, text_of
 from pyharness.ingdb.tensors.address import plain_type, type_name
 from pyharness.ingdb.tensors.format import one_line
-from pyharness.ingdb.tensors.held import tensor_held
+from pyharness.ingdb.tensors.held import LostError, tensor_held
 from pyharness.ingdb.tensors.reading import DEVICES
 from pyharness.model.tensors.dtypes import DTYPES
 from pyharness.model.tensors.text import number
@@ -23,7 +23,10 @@ if TYPE_CHECKING:
 def _tensor(value: gdb.Value) -> str:
     if value.is_optimized_out:
         return "<optimized out>"
-    info = tensor_held(value)
+    try:
+        info = tensor_held(value)
+    except LostError:
+        return "<optimized out>"
     text = one_line(torch_process.read, info)
     kind = plain_type(value.type)
     return f"({kind.unqualified()}) {info.address:#x} {text}" if kind.code == gdb.TYPE_CODE_PTR else text

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from math import prod
 from typing import TYPE_CHECKING
 
@@ -14,6 +15,8 @@ if TYPE_CHECKING:
     import gdb
 
 MAX_DIMENSIONS = 64
+_IN_A_LINE = 16
+_NUMBERS = re.compile(r"(?<=array = )\{[^{}]*\}")
 _MAX_ELEMENTS = 1 << 44
 """More than a machine has: sizes beyond were never written, as in a variable whose constructor has yet to run."""
 
@@ -25,6 +28,8 @@ def strided(
 
     It has the state ``corrupt`` where it cannot be what memory says.
     """
+    if value.address is None and not data:
+        return _in_registers(value, kind, dtype, sizes)
     address = int(value.address) if value.address is not None else 0
     numel = prod(sizes) if len(sizes) <= MAX_DIMENSIONS and min(sizes, default=0) >= 0 else -1
     if not 0 <= numel < _MAX_ELEMENTS or (numel and not data):
@@ -41,6 +46,17 @@ def strided(
         device="",
         data=data,
         unreadable=None if dtype in BY_NAME else f"elements of {dtype}",
+    )
+
+
+def _in_registers(value: gdb.Value, kind: str, dtype: str, sizes: Sequence[int]) -> TensorInfo:
+    """An array whose elements are a part of it, and that optimized code keeps in no memory, or not whole."""
+    text = value.format_string(raw=True, max_elements=_IN_A_LINE)
+    found = _NUMBERS.findall(text)
+    elements = f"in registers: {found[-1]}" if found else "in registers"
+    numel = prod(sizes)
+    return TensorInfo(
+        0, kind=kind, is_of_torch=False, dtype=dtype, sizes=tuple(sizes), numel=numel, device="", unreadable=elements
     )
 
 
