@@ -62,7 +62,7 @@ def thread_pointer(thread: gdb.InferiorThread) -> int:
     try:
         if before is None or thread.num != before.num:
             thread.switch()
-        return int(gdb.parse_and_eval("$fs_base")) & (1 << 64) - 1
+        return int(gdb.newest_frame().read_register("fs_base")) & (1 << 64) - 1
     finally:
         if before is not None and before.is_valid() and gdb.selected_thread() != before:
             before.switch()

@@ -9,6 +9,7 @@ import gdb
 from pyharness.ingdb import console
 from pyharness.ingdb.mi.commands import handles, select
 from pyharness.ingdb.opening import core_file
+from pyharness.ingdb.process.signal_info import signal_info
 from pyharness.ingdb.stops.fatal_signal import Sent, explained, mapped
 from pyharness.model.errors import HarnessError, UsageError, nearest
 from pyharness.protocol import mi
@@ -40,7 +41,7 @@ def _listed() -> list[mi.Signal]:
 def _signal_info(request: mi.SignalInfo) -> mi.SignalStop:
     thread = select(request.thread)
     try:
-        info = gdb.parse_and_eval("$_siginfo")
+        info = signal_info()
         number, code = int(info["si_signo"]), int(info["si_code"])
     except gdb.error as error:
         raise HarnessError(f"Thread {thread.ptid[1]} did not stop at a signal.") from error

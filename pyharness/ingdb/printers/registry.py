@@ -136,6 +136,9 @@ def parts(value: gdb.Value) -> list[gdb.Value] | None:
     return list(listed(referred(value))) if listed else None
 
 
+_LOST = "optimized out"
+
+
 class Printer:
     """What gdb asks for a value's text."""
 
@@ -148,6 +151,8 @@ class Printer:
         try:
             return self._show(self._value)
         except Exception as error:  # noqa: BLE001  (memory may hold anything, and a class may be of another version)
+            if _LOST in str(error):
+                return f"<{_LOST}>"
             return f"<unreadable {type_name(self._value.type)}: {error}>"
 
 

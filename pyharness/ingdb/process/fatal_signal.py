@@ -6,12 +6,14 @@ import signal
 
 import gdb
 
+from pyharness.ingdb.process.signal_info import signal_info
+
 _FATAL = {signal.SIGSEGV, signal.SIGBUS, signal.SIGFPE, signal.SIGILL, signal.SIGABRT}
 
 
 def is_here() -> bool:
     """Whether it got one."""
     try:
-        return int(gdb.parse_and_eval("$_siginfo.si_signo")) in _FATAL
+        return int(signal_info()["si_signo"]) in _FATAL
     except (gdb.error, ValueError):
         return False

@@ -14,6 +14,7 @@ from pyharness.ingdb.functions.known_functions import innermost
 from pyharness.ingdb.printers.bindings import describes_objects
 from pyharness.ingdb.process import libraries
 from pyharness.ingdb.process.inferior_memory import read
+from pyharness.ingdb.process.signal_info import signal_info
 from pyharness.ingdb.process.thread_name import name_of
 from pyharness.ingdb.stack import unwritten
 from pyharness.ingdb.stack.locals import Variables
@@ -234,7 +235,7 @@ def in_subinterpreter(thread: gdb.InferiorThread) -> bool:
 def _fatal_signal() -> str:
     """The signal that ends the program here, as ``SIGSEGV at address 0x0``; empty for a stop of another kind."""
     try:
-        info = gdb.parse_and_eval("$_siginfo")
+        info = signal_info()
         number = int(info["si_signo"])
         if number in _WITH_ADDRESS and int(info["si_code"]) > 0:  # not sent by a program
             address = int(info["_sifields"]["_sigfault"]["si_addr"]) & (1 << 64) - 1

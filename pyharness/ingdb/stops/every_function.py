@@ -12,6 +12,7 @@ from pyharness.ingdb.functions import collector
 from pyharness.ingdb.functions.kernel_stops import has_kernels, lines_around, stops_in
 from pyharness.ingdb.functions.many_functions import Entries, has_many
 from pyharness.ingdb.process import libraries
+from pyharness.ingdb.process.signal_info import signal_info
 from pyharness.ingdb.stack import backtrace
 from pyharness.ingdb.stops.interruption import interrupted_by_handler
 from pyharness.ingdb.stops.planted import Planted
@@ -215,7 +216,8 @@ def _is_int3() -> bool:
 def _signal() -> tuple[int, int]:
     """What stopped the selected thread, and why that came: ``si_signo`` and ``si_code``."""
     try:
-        number, code = (int(gdb.parse_and_eval(f"$_siginfo.{name}")) for name in ("si_signo", "si_code"))
+        info = signal_info()
+        number, code = (int(info[name]) for name in ("si_signo", "si_code"))
     except gdb.error:  # a core file, or a thread that is gone
         return 0, 0
     return number, code

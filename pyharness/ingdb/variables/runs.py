@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import gdb
 
+from pyharness.ingdb.printers.of_std.methods import span_count
 from pyharness.ingdb.printers.of_torch import iterators, ivalues
 from pyharness.ingdb.printers.of_torch.torch_types import engaged
 from pyharness.ingdb.printers.registry import MAX_LENGTH
@@ -116,6 +117,7 @@ def _optional(value: gdb.Value) -> Run | None:
 _KINDS: tuple[tuple[re.Pattern[str], Find], ...] = (
     (re.compile(r"std::vector<(?!bool[,>]).*>"), _vector),
     (re.compile(r"std::array<.*>"), _std_array),
+    (re.compile(r"std::span<.*>"), lambda value: Run(value["_M_ptr"], span_count(value))),
     (re.compile(r"std::__1::vector<(?!bool[,>]).*>"), _libcxx_vector),
     (re.compile(r"std::__1::array<.*>"), _libcxx_array),
     (re.compile(r"(?:c10|at)::(?:HeaderOnly)?ArrayRef<.*>"), _array_ref),

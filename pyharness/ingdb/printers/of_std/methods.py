@@ -11,6 +11,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import gdb
 import gdb.xmethod
 
+from pyharness.ingdb.tensors.address import plain_type
+from pyharness.ingdb.tensors.members import number_in
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -105,12 +108,13 @@ def _sequence(data: Computes, count: Computes) -> Methods:
     }
 
 
-def _span_count(value: gdb.Value) -> Any:
+def span_count(value: gdb.Value) -> int:
     """Count of the elements of a ``std::span``, which is in its type where that is fixed."""
-    names = [field.name for field in value["_M_extent"].type.strip_typedefs().fields()]
-    if "_M_extent_value" in names:
-        return value["_M_extent"]["_M_extent_value"]
-    return value.type.strip_typedefs().template_argument(1)
+    extent = value["_M_extent"]
+    if any(field.name == "_M_extent_value" for field in extent.type.strip_typedefs().fields()):
+        return int(extent["_M_extent_value"])
+    kind = plain_type(value.type)
+    return number_in(plain_type(kind.target()) if kind.code == gdb.TYPE_CODE_PTR else kind, 1) or 0
 
 
 def _held(value: gdb.Value) -> gdb.Value:
@@ -127,7 +131,7 @@ _KNOWN: tuple[tuple[str, Methods], ...] = (
         _sequence(lambda value: value["_M_dataplus"]["_M_p"], lambda value: value["_M_string_length"]),
     ),
     (r"std::basic_string_view<.*>", _sequence(lambda value: value["_M_str"], lambda value: value["_M_len"])),
-    (r"std::span<.*>", _sequence(lambda value: value["_M_ptr"], _span_count)),
+    (r"std::span<.*>", _sequence(lambda value: value["_M_ptr"], span_count)),
     (
         r"std::optional<.*>",
         {

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import gdb
 
+from pyharness.ingdb.printers.of_std.methods import span_count
 from pyharness.ingdb.printers.registry import consists_of, items, only_holds, shows
 from pyharness.ingdb.tensors.members import address_of
 from pyharness.model.tensors.text import number
@@ -24,6 +25,13 @@ def _array(value: gdb.Value) -> str:
         return "[]"  # of no elements
     low, high = kind.range()
     return items(address_of(elements[low]), high - low + 1)
+
+
+@shows(r"std::span<.*>")
+def _span(value: gdb.Value) -> str:
+    """A span; GCC's printer has gdb evaluate an expression, which takes seconds in a function with a long name."""
+    count = span_count(value)
+    return f"std::span of length {count} = {items(value['_M_ptr'], count)}"
 
 
 @consists_of(r"std::tuple<.*>")
