@@ -40,19 +40,13 @@ def spin(_box):
 
 
 def sleep(_box):
+    import subprocess
     import threading
 
-    threading.Thread(target=tell_of_sleep, args=(threading.get_native_id(),)).start()
+    waits = f"until grep -Eq 'sleep|select|poll' /proc/$PPID/task/{threading.get_native_id()}/wchan; do :; done"
+    # Only the kernel knows when a thread is in a system call; a thread that looks would run Python when the pause comes.
+    subprocess.Popen(["sh", "-c", f"{waits}; echo sleeping"])
     time.sleep(600)  # @sleeps
-
-
-def tell_of_sleep(thread):
-    """Only the kernel knows when a thread is in a system call; it waits for the GIL in another one."""
-    where = ""
-    while "sleep" not in where and "select" not in where and "poll" not in where:
-        with open(f"/proc/self/task/{thread}/wchan") as file:
-            where = file.read()
-    print("sleeping")
 
 
 def fail(box):
