@@ -1,4 +1,4 @@
-"""Calls of objects, ``matrix(1, 2)``, spelled as calls of ``operator()``: gdb 13 has none, gdb 16 ends of some."""
+"""Calls of objects, ``matrix(1, 2)``, spelled as calls of ``operator()``: gdb 13 has none, gdb 16 crashes on some."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ import gdb
 
 from pyharness.ingdb import parts_of_pieces
 from pyharness.ingdb.settings import temporarily
+from pyharness.ingdb.tensors.address import plain_type
+from pyharness.ingdb.tensors.members import CLASSES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_OBJECTS = frozenset({gdb.TYPE_CODE_STRUCT, gdb.TYPE_CODE_UNION})
-_REFERENCES = frozenset({gdb.TYPE_CODE_REF, gdb.TYPE_CODE_RVALUE_REF})
 _QUOTES = "\"'"
 _LINKS = (".", "->", "::")
 _OPERATOR = ".operator()"
@@ -21,7 +21,12 @@ _OPERATOR = ".operator()"
 
 def parsed(expression: str) -> gdb.Value:
     """gdb's value of an expression; ``gdb.error`` where it has none."""
-    return gdb.parse_and_eval(spelled_out(parts_of_pieces.read(expression)))
+    return gdb.parse_and_eval(fit_for_gdb(expression))
+
+
+def fit_for_gdb(expression: str) -> str:
+    """``expression`` as gdb can compute it; ``gdb.error`` where it would crash."""
+    return spelled_out(parts_of_pieces.read(expression))
 
 
 def spelled_out(expression: str) -> str:
@@ -83,9 +88,6 @@ def opening(text: str) -> int:
 def _is_object(callee: str) -> bool:
     try:
         with temporarily("may-call-functions", "off"):
-            kind = parsed(callee).type.strip_typedefs()
+            return plain_type(parsed(callee).type).code in CLASSES
     except (gdb.error, RuntimeError):
         return False
-    while kind.code in _REFERENCES:
-        kind = kind.target().strip_typedefs()
-    return kind.code in _OBJECTS

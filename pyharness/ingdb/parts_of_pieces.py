@@ -1,4 +1,4 @@
-"""Members of what optimized code keeps in pieces, in expressions: ``view.rows * 2``, which can end gdb.
+"""Members of what optimized code keeps in pieces, in expressions: ``view.rows * 2``, on which gdb can crash.
 
 gdb 13 fails an assertion where it computes with such a member; 13 to 16 do where the member is a reference to what has
 no address. So a member is read by itself, and stands in the expression as a variable of gdb's own.
@@ -10,11 +10,10 @@ import re
 
 import gdb
 
-from pyharness.ingdb.tensors.members import is_reference_member
+from pyharness.ingdb.tensors.members import CLASSES, is_reference_member
 
 _MEMBERS = re.compile(r"(?<![\w.>:$])([A-Za-z_]\w*)((?:\s*\.\s*[A-Za-z_]\w*)+)(?!\s*\()")
 _NAME = re.compile(r"[A-Za-z_]\w*")
-_CLASSES = frozenset({gdb.TYPE_CODE_STRUCT, gdb.TYPE_CODE_UNION})
 _VARIABLE = "pyharness_part"
 _CHANGES = re.compile(r"\+\+|--|(?<![=!<>])=(?!=)|<<=|>>=|&\s*$")
 """What needs the member itself."""
@@ -39,7 +38,7 @@ def _member_of_pieces(name: str, members: list[str]) -> gdb.Value | None:
     value = _variable(name)
     path = name
     for member in members:
-        if value is None or value.type.strip_typedefs().code not in _CLASSES or value.address is not None:
+        if value is None or value.type.strip_typedefs().code not in CLASSES or value.address is not None:
             return None
         path = f"{path}.{member}"
         if is_reference_member(value.type, member):

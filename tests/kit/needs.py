@@ -105,7 +105,7 @@ def rusts_printers() -> pytest.MarkDecorator:
         ["rustc", "--print", "sysroot"], capture_output=True, text=True, check=False
     )
     place = Path(asked.stdout.strip() if asked else "", "lib/rustlib/etc/gdb_lookup.py")
-    return pytest.mark.skipif(not place.is_absolute() or not place.exists(), reason="there is no rust-gdb beside rustc")
+    return pytest.mark.skipif(not place.is_absolute() or not place.exists(), reason="rustc has no rust-gdb beside it")
 
 
 CRATES = Path("/usr/share/cargo/registry")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 import gdb
 
-from pyharness.ingdb import call_operators, parts_of_pieces
+from pyharness.ingdb import call_operators
 from pyharness.ingdb.calls import guarded_call, kept_gil
 from pyharness.ingdb.printers.of_std import methods
 from pyharness.ingdb.process import libraries
@@ -40,7 +40,7 @@ def said(error: gdb.error, expression: str) -> str:
 
 def called(expression: str, ask: Callable[[str], Answer]) -> Answer:
     """What ``ask`` answers to ``expression``; the guard is told of a call only where there is one: that takes calls."""
-    expression = call_operators.spelled_out(parts_of_pieces.read(expression))
+    expression = call_operators.fit_for_gdb(expression)
     try:
         return _called(expression, ask)
     except gdb.error as error:

@@ -19,7 +19,7 @@ _KINDS = (
     "|sequence|mapping|args|kwargs|function|cpp_function|module_?|capsule|buffer|memoryview|weakref|ellipsis|dtype"
     "|array(?:_t<.*>)?|typed<.*>|any|callable|exception"
 )
-_OF_RUST = r"pyo3::instance::(?:Py|Bound|Borrowed)<.*>"
+_OF_RUST = r"pyo3::instance::Py<.*>"
 PATTERN = rf"(?:pybind11|nanobind)::(?:{_KINDS})|THPObjectPtr|THPPointer<_object>|{_OF_RUST}"
 _HANDLE = re.compile(PATTERN)
 _REFERENCE = re.compile(r"pyo3::types::(?:\w+::)*Py\w+|pyo3_ffi::(?:\w+::)*Py\w*Object|pyo3::pycell::PyCell<.*>")

@@ -19,6 +19,7 @@ from pyharness.model.tensors.text import number
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from pyharness.ingdb.printers.of_std.methods import Methods
     from pyharness.ingdb.tensors.arrays.eigen import Dense
 
 _EXPRESSION = r"Eigen::(?:Cwise\w+Op|Product|Inverse|Solve|Reverse|Select|Replicate)<.*>"
@@ -74,7 +75,7 @@ def _element(kind: gdb.Type) -> gdb.Type:
     return first if first.code != gdb.TYPE_CODE_STRUCT or "Eigen::" not in (first.name or "") else _element(first)
 
 
-_METHODS: dict[str, Any] = {
+_METHODS: Methods = {
     "rows": ("long", lambda this: _of_this(this).rows),
     "cols": ("long", lambda this: _of_this(this).columns),
     "size": ("long", lambda this: prod(_of_this(this).sizes)),

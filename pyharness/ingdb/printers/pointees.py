@@ -9,13 +9,13 @@ import gdb
 from pyharness.ingdb.printers import registry
 from pyharness.ingdb.tensors.address import plain_type, referred
 from pyharness.ingdb.tensors.held import holds_tensor, tensor_held
+from pyharness.ingdb.tensors.members import CLASSES
 from pyharness.reading.process.memory import UnreadableError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _CONTEXT = "torch::autograd::AutogradContext"
-_CLASSES = frozenset({gdb.TYPE_CODE_STRUCT, gdb.TYPE_CODE_UNION})
 
 
 def pointee_text(value: gdb.Value) -> str:
@@ -24,7 +24,7 @@ def pointee_text(value: gdb.Value) -> str:
     if kind.code != gdb.TYPE_CODE_PTR or holds_tensor(kind):
         return ""
     target = plain_type(kind.target())
-    if target.code not in _CLASSES or not target.fields():
+    if target.code not in CLASSES or not target.fields():
         return ""
     try:
         pointer = referred(value)

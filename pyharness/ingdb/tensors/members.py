@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 REFERENCES = frozenset({gdb.TYPE_CODE_REF, gdb.TYPE_CODE_RVALUE_REF})
 A_REFERENCE = "<a reference to what is in no memory>"
-_CLASSES = frozenset({gdb.TYPE_CODE_STRUCT, gdb.TYPE_CODE_UNION})
+CLASSES = frozenset({gdb.TYPE_CODE_STRUCT, gdb.TYPE_CODE_UNION})
 _DEEPEST = 8
 
 
@@ -72,7 +72,7 @@ def is_in_pieces(value: gdb.Value) -> bool:
     It asserts that a reference to what has no address is a value by itself (``coerce_pieced_ref``, gdb 13 to 16).
     """
     kind = value.type.strip_typedefs()
-    return kind.code in _CLASSES and value.address is None and _has_reference(kind)
+    return kind.code in CLASSES and value.address is None and _has_reference(kind)
 
 
 def _has_reference(kind: gdb.Type, depth: int = 0) -> bool:
@@ -89,7 +89,7 @@ def _is_reference(kind: gdb.Type, depth: int) -> bool:
     kind = kind.strip_typedefs()
     while kind.code == gdb.TYPE_CODE_ARRAY:
         kind = kind.target().strip_typedefs()
-    return kind.code in REFERENCES or (kind.code in _CLASSES and _has_reference(kind, depth + 1))
+    return kind.code in REFERENCES or (kind.code in CLASSES and _has_reference(kind, depth + 1))
 
 
 def is_reference_member(kind: gdb.Type, name: str) -> bool:

@@ -13,7 +13,7 @@ from pyharness.ingdb.printers import bindings, registry
 from pyharness.ingdb.printers import values as tensor_values
 from pyharness.ingdb.stack import backtrace
 from pyharness.ingdb.tensors.address import plain_type, referred
-from pyharness.ingdb.tensors.members import A_REFERENCE, REFERENCES, is_in_pieces
+from pyharness.ingdb.tensors.members import A_REFERENCE, CLASSES, REFERENCES, is_in_pieces
 from pyharness.ingdb.variables import data_pointers
 from pyharness.ingdb.variables import module as variables_module
 from pyharness.ingdb.variables import node as variables_node
@@ -43,7 +43,6 @@ _MAX_WALK = 10_000
 _COUNTED = re.compile(r"(?:of length|with) (\d+)")
 _PYTHON_OBJECT = re.compile(r"(?:const )?(?:struct )?(?:PyObject|_object) \*(?: const)?")
 _NULL_POINTERS = {"decltype(nullptr)", "nullptr_t", "std::nullptr_t"}
-_CLASSES = frozenset({gdb.TYPE_CODE_STRUCT, gdb.TYPE_CODE_UNION})
 
 
 def native_item(name: str, value: gdb.Value, evaluate: str | None = None) -> Item:
@@ -71,7 +70,7 @@ def _is_lost(value: gdb.Value) -> bool:
     """Whether the compiler has kept nothing of a value; gdb says so of one that lacks a part, as its padding."""
     if not value.is_optimized_out or value.type.dynamic or is_in_pieces(value):
         return False
-    if value.type.strip_typedefs().code not in {*_CLASSES, gdb.TYPE_CODE_ARRAY}:
+    if value.type.strip_typedefs().code not in {*CLASSES, gdb.TYPE_CODE_ARRAY}:
         return True
     # As gdb prints it: to look at its parts one by one ends gdb 13 where the compiler has kept some.
     return not _NAMES_OF_PARTS.sub("", value.format_string(raw=True, max_elements=_MOST_PARTS, symbols=False))
@@ -158,7 +157,7 @@ def _followed(value: gdb.Value, evaluate: str | None) -> Content | None:
     if printer is not None:
         return Printed(printer) if hasattr(printer, "children") else None
     kind = plain_type(value.type)
-    if kind.code in _CLASSES:
+    if kind.code in CLASSES:
         return Fields(value, evaluate)
     return _pointee(value, evaluate) if kind.code == gdb.TYPE_CODE_PTR else None
 
@@ -167,7 +166,7 @@ def _pointee(value: gdb.Value, evaluate: str | None) -> Content | None:
     target = plain_type(value.type).target().strip_typedefs()
     if not int(value) or target.code in {gdb.TYPE_CODE_VOID, gdb.TYPE_CODE_FUNC}:
         return None
-    if target.code in _CLASSES:
+    if target.code in CLASSES:
         return Fields(_dynamic(value).dereference(), evaluate, "->")
     if target.code == gdb.TYPE_CODE_INT and target.sizeof == 1:
         return None  # a string: its text says it all
