@@ -172,6 +172,19 @@ def library(source: Path, *flags: str) -> Path:
     return once(BUILT / name, lambda made: _compile(made, command))
 
 
+def of_units(source: Path, *units: tuple[str, ...]) -> Path:
+    """A library of C functions of which ``source`` is each unit, compiled with those flags."""
+    name = f"{source.stem}-{_key(source.read_bytes(), str(units))}.so"
+
+    def make(made: Path) -> None:
+        objects = [made.with_name(f"{made.stem}-{number}.o") for number in range(len(units))]
+        for unit, flags in zip(objects, units, strict=True):
+            _compile(unit, [*_LIBRARY_FLAGS, *flags, "-c", str(source)])
+        _compile(made, ["-shared", *map(str, objects)])
+
+    return once(BUILT / name, make)
+
+
 # Nothing of torch is linked: what the headers would call is dropped with the functions that call it.
 _HEADERS_ALONE = (
     *("-fno-access-control", "-O1", "-ffunction-sections", "-fdata-sections"),

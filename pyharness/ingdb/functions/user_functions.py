@@ -24,6 +24,7 @@ from pyharness.model.user_code import included, is_user_source
 from pyharness.reading.binaries.debug_entries import FOLDER, LINES, unit_at
 from pyharness.reading.binaries.line_table import line_table, lines_of_unit
 from pyharness.reading.functions.function_name import bare_name
+from pyharness.reading.functions.optimization import is_optimized
 from pyharness.reading.functions.rust_names import rust_name
 from pyharness.reading.functions.symbol_names import demangled
 
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
     from pyharness.reading.binaries.line_table import Line, LineTable, Sequence
     from pyharness.reading.binaries.symbol_table import Symbol
 
-_VERSION = 16
+_VERSION = 17
 _MOST_KEPT = 200
 _GENERATED = re.compile(
     rb"^(_GLOBAL__|_Z41__static_initialization_and_destruction_0|__tcf_|__tls_init$|_ZT[hvcWH]|_ZZ?N?.*_FUN$|_init$|_fini$"
@@ -47,10 +48,14 @@ _LIBRARY_NAME = re.compile(
 """Linkage names in the namespaces of the libraries whose templates are instantiated in everybody's code."""
 _WRAPPER = b"__pyx_pw_"
 """Cython's, around the code of a ``def``, which an optimizing compiler has put into it."""
-_LEVEL = re.compile(rb" -O(\d|s|g|z|fast|)(?= |$)")
-_OPTIMIZING = {b"", b"1", b"2", b"3", b"s", b"z", b"g", b"fast"}
-_PUSH_FRAME = re.compile(rb"^(\xf3\x0f\x1e\xfa)?\x55\x48(\x89\xe5|\x8b\xec)")
-_ENTRY_BYTES = 8
+_ALIGN_STACK = rb"\x48(?:\x83\xe4.|\x81\xe4....)"  # and $-N, %rsp
+_PUSH_FRAME = re.compile(
+    rb"(?:\xf3\x0f\x1e\xfa)?"  # endbr64
+    rb"(?:\x4c\x8d\x54\x24\x08" + _ALIGN_STACK + rb"\x41\xff\x72\xf8)?"  # lea 8(%rsp), %r10; align; push -8(%r10)
+    rb"\x55\x48(?:\x89\xe5|\x8b\xec)",  # push %rbp; mov %rsp, %rbp
+    re.DOTALL,
+)
+_ENTRY_BYTES = 32
 
 
 class _Row(NamedTuple):
@@ -163,10 +168,10 @@ def _checked(values: list[Any]) -> _Row:
 
 def compute(elf: Elf) -> Iterator[_Row]:
     """The functions of a file, in order of address, named by their symbols."""
-    table, optimized = line_table(elf), is_optimized(elf)
+    table = line_table(elf)
     seen: set[int] = set()
     for symbol in sorted(_functions(elf), key=lambda symbol: symbol.address):
-        if symbol.address not in seen and (row := _row(elf, table, symbol, optimized=optimized)):
+        if symbol.address not in seen and (row := _row(elf, table, symbol)):
             seen.add(symbol.address)
             yield row
 
@@ -187,7 +192,7 @@ def _row_at(elf: Elf, address: int) -> _Row | None:
         return None
     try:
         table = _lines_at(elf, address)
-        return _row(elf, table, symbol, optimized=is_optimized(elf)) if table else None
+        return _row(elf, table, symbol) if table else None
     except (IndexError, ValueError, KeyError):  # damaged
         return None
 
@@ -206,11 +211,11 @@ def _functions(elf: Elf) -> Iterator[Symbol]:
     return (symbol for table in tables for symbol in table.functions() if not _GENERATED.search(symbol.name))
 
 
-def _row(elf: Elf, table: LineTable, symbol: Symbol, *, optimized: bool) -> _Row | None:
+def _row(elf: Elf, table: LineTable, symbol: Symbol) -> _Row | None:
     sequence = table.sequence_at(symbol.address)
     if sequence is None:
         return None
-    begin = _first_line(sequence, symbol)
+    begin, optimized = _first_line(sequence, symbol), is_optimized(elf, symbol.address)
     if begin is None or _is_glue(elf, symbol, begin.file, optimized=optimized):
         return None
     stop = symbol.address if optimized else _at_own_line(sequence, symbol, _after_prologue(elf, sequence, symbol))
@@ -297,17 +302,3 @@ def _at_own_line(sequence: Sequence, symbol: Symbol, stop: int) -> int:
     later = None if _own_line(sequence, index) else _next_own(sequence, symbol, index)
     return stop if later is None else sequence.addresses[later]
 
-
-@lru_cache(maxsize=64)
-def is_optimized(elf: Elf) -> bool:
-    """Whether the compiler says so: then rows after the first may lie on a branch not taken, and gdb skips nothing."""
-    source = elf.with_section(".debug_str")
-    strings = bytes(source.section_data(".debug_str")) if source else b""
-    at = strings.find(b"GNU C")
-    while at >= 0:
-        end = strings.find(b"\0", at)
-        levels = _LEVEL.findall(strings, at, end)
-        if levels and levels[-1] in _OPTIMIZING:  # the last one counts
-            return True
-        at = strings.find(b"GNU C", end)
-    return False

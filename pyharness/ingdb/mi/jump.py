@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 import gdb
 
 from pyharness.ingdb import console
-from pyharness.ingdb.functions import user_functions
 from pyharness.ingdb.functions.known_functions import known_functions, stopping_at
 from pyharness.ingdb.mi.commands import handles, select
 from pyharness.ingdb.process import libraries
 from pyharness.model.errors import HarnessError
 from pyharness.protocol import mi
+from pyharness.reading.functions.optimization import is_optimized
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -60,7 +60,7 @@ _GOTO = "Only a line of the function that the thread stands in, in its newest fr
 def _check_standing(frame: gdb.Frame, place: gdb.Symtab_and_line) -> None:
     pc = frame.pc()
     library = libraries.library_at(pc)
-    if library and user_functions.is_optimized(library.elf):
+    if library and is_optimized(library.elf, pc - library.bias):
         raise HarnessError("This library was compiled with optimization: lines share values.", "Compile it with -O0.")
     if place.pc != pc and not _after_prologue(frame):
         raise HarnessError(

@@ -7,7 +7,7 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from pyharness.model.frozen import frozen
-from pyharness.reading.binaries.debug_entries import FOLDER, NAME, Unit, units
+from pyharness.reading.binaries.debug_entries import FOLDER, NAME, PRODUCER, Unit, units
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from pyharness.reading.binaries.elf import Elf
 
 _COMPILE_UNIT, _SKELETON_UNIT = 0x11, 0x4A
-_PRODUCER = 0x25
 _LOCATION_LISTS = 0x8C  # DW_AT_loclists_base
 _SPLIT_NAMES = (0x76, 0x2130)  # DW_AT_dwo_name, DW_AT_GNU_dwo_name
 _MOST_UNITS = 20_000
@@ -51,7 +50,7 @@ def compile_units(elf: Elf) -> Iterator[CompileUnit]:
 
 
 def _described(unit: Unit) -> CompileUnit:
-    name, folder, producer = (unit.text(unit.root, attribute) for attribute in (NAME, FOLDER, _PRODUCER))
+    name, folder, producer = (unit.text(unit.root, attribute) for attribute in (NAME, FOLDER, PRODUCER))
     split = next(filter(None, (unit.text(unit.root, attribute) for attribute in _SPLIT_NAMES)), "")
     return CompileUnit(
         file=posixpath.normpath(posixpath.join(folder, name)),

@@ -24,7 +24,7 @@ def class_name(memory: Memory, address: int) -> str | None:
     Itanium C++ ABI: the word before the vtable's address point is its ``type_info``, whose second word is the name.
     """
     try:
-        return _type_name(memory, _type_info(memory, address))
+        return _type_name(memory, type_info(memory, address))
     except UnreadableError:
         return None
 
@@ -33,7 +33,7 @@ def classes(memory: Memory, address: int) -> list[str]:
     """The class of the object at ``address`` and its only or first bases, in order; as far as they can be read."""
     found: list[str] = []
     try:
-        info = _type_info(memory, address)
+        info = type_info(memory, address)
         while info and len(found) < _MAX_DEPTH:
             found.append(_type_name(memory, info))
             info = _first_base(memory, info)
@@ -42,7 +42,8 @@ def classes(memory: Memory, address: int) -> list[str]:
     return found
 
 
-def _type_info(memory: Memory, address: int) -> int:
+def type_info(memory: Memory, address: int) -> int:
+    """Where the ``std::type_info`` of the class is, as which the object at ``address`` was made."""
     return memory.pointer(memory.pointer(address) - 8)
 
 
@@ -55,7 +56,7 @@ def _type_name(memory: Memory, info: int) -> str:
 
 def _first_base(memory: Memory, info: int) -> int:
     """``type_info`` of the base class: which fields it has depends on the class of the ``type_info`` itself."""
-    kind = _type_name(memory, _type_info(memory, info))
+    kind = _type_name(memory, type_info(memory, info))
     if kind.endswith("__si_class_type_info"):
         return memory.pointer(info + 16)
     if kind.endswith("__vmi_class_type_info"):
