@@ -11,8 +11,10 @@
 #include <condition_variable>
 #include <cstring>
 #include <deque>
+#include <exception>
 #include <filesystem>
 #include <functional>
+#include <future>
 #include <list>
 #include <map>
 #include <memory>
@@ -20,12 +22,16 @@
 #include <optional>
 #include <set>
 #include <shared_mutex>
+#include <sstream>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <thread>
 #include <tuple>
+#include <typeindex>
 #include <unordered_map>
 #include <utility>
+#include <valarray>
 #include <variant>
 #include <vector>
 
@@ -52,6 +58,12 @@ int twice(int number) {
 template <typename... Things>
 void keep_all(const Things&... things) {
   (keep(&things), ...);
+}
+
+// The stop is here: with exceptions in it, look is partly code that GCC takes to
+// run seldom, where gdb sets no breakpoint at a line.
+[[gnu::noinline]] void pause() {
+  asm volatile("");
 }
 
 [[gnu::noinline]] void look(int three) {
@@ -115,6 +127,28 @@ void keep_all(const Things&... things) {
     std::lock_guard<std::mutex> until(ends);
   });
   std::thread no_thread;
+  std::valarray<float> samples{1, 2, 3};
+  std::type_index kind = typeid(Square);
+  std::ostringstream written;
+  written << "at " << three;
+  std::istringstream read_from("12 34");
+  std::stringstream both("begun");
+  both << "done and more";
+  std::out_of_range too_far("too far");
+  const std::exception& error = too_far;
+  std::exception_ptr failed = std::make_exception_ptr(too_far);
+  std::exception_ptr no_error;
+  std::promise<int> promised, kept, broken;
+  std::promise<void> reached;
+  std::future<int> awaited = promised.get_future(), answer = kept.get_future();
+  std::future<int> failing = broken.get_future();
+  std::shared_future<void> arrived = reached.get_future();
+  std::future<int> on_demand =
+      std::async(std::launch::deferred, twice, three);
+  std::future<int> no_result;
+  kept.set_value(42);
+  broken.set_exception(failed);
+  reached.set_value();
   alignas(8) char memory[64];
   std::memset(memory, 0x41, sizeof memory);
   auto& corrupt = reinterpret_cast<std::string&>(memory);
@@ -127,7 +161,11 @@ void keep_all(const Things&... things) {
   keep_all(no_shape, nowhere, shared, weak, expired, reference, delay, seconds, date);
   keep_all(since_boot, path, count, done, rate, turned, mutex, free_mutex);
   keep_all(guard, later, again, readers, ends, worker, no_thread, corrupt);
-  keep_all(corrupt_pointer, corrupt_vector, corrupt_function); // @look
+  keep_all(samples, kind, written, read_from, both, too_far, error, failed);
+  keep_all(no_error, promised, awaited, answer, failing, arrived, on_demand);
+  keep_all(no_result, kept, broken, reached);
+  keep_all(corrupt_pointer, corrupt_vector, corrupt_function);
+  pause();
   ends.unlock();
   worker.join();
   keep_all(text, numbers, shape, shared, weak, call, with_state, worker);

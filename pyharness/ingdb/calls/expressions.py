@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from typing import TYPE_CHECKING, TypeVar
 
 import gdb
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 Answer = TypeVar("Answer")
 _NAME = re.compile(r"(?<![$\w])[^\W\d]\w*")
 _MAY_CALL = "may-call-functions"
+_NO_MEMBER = "There is no member"
 _CHANGES = re.compile(r"\+\+|--|(?<![=!<>])=(?!=)|<<=|>>=")
 """What must not be evaluated twice."""
 
@@ -44,9 +46,18 @@ def called(expression: str, ask: Callable[[str], Answer]) -> Answer:
     try:
         return _called(expression, ask)
     except gdb.error as error:
+        if _NO_MEMBER in str(error) and "->" in expression and not _CHANGES.search(expression):
+            with suppress(gdb.error):
+                return _as_what_it_is(expression, ask)
         if text := methods.reason(error):
             raise gdb.error(text) from error
         raise
+
+
+def _as_what_it_is(expression: str, ask: Callable[[str], Answer]) -> Answer:
+    """The answer where a pointer to a class gives the members of what it really points to, as its children are."""
+    with temporarily("print object", "on"), temporarily(_MAY_CALL, "off"):
+        return ask(expression)
 
 
 def _called(expression: str, ask: Callable[[str], Answer]) -> Answer:

@@ -301,4 +301,3 @@ def _at_own_line(sequence: Sequence, symbol: Symbol, stop: int) -> int:
     index = sequence.at(stop)
     later = None if _own_line(sequence, index) else _next_own(sequence, symbol, index)
     return stop if later is None else sequence.addresses[later]
-

@@ -15,7 +15,18 @@ from pyharness.ingdb.printers import (  # noqa: F401  (loaded, they know how val
     texts,
     values,
 )
-from pyharness.ingdb.printers.of_std import callables, clocks, gcc, libcxx, libcxx_values, locks, wrapped  # noqa: F401
+from pyharness.ingdb.printers.of_std import (  # noqa: F401
+    callables,
+    clocks,
+    gcc,
+    libcxx,
+    libcxx_values,
+    locks,
+    names,
+    results,
+    streams,
+    wrapped,
+)
 from pyharness.ingdb.printers.of_torch import (  # noqa: F401
     handles,
     inductor_handles,

@@ -9,7 +9,7 @@ import gdb
 
 from pyharness.ingdb.printers.registry import holds, shows, text_of
 from pyharness.ingdb.tensors.address import plain_type
-from pyharness.ingdb.tensors.members import base
+from pyharness.ingdb.tensors.members import base, member
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     Pointer = Callable[[gdb.Value], gdb.Value]
 
 _COUNTED = r"std::(?:shared|weak)_ptr<.*>"
+_ATOMIC = r"std::atomic<std::(?:shared|weak)_ptr<.*>\s*>"
 _UNIQUE = r"std::unique_ptr<.*>"
 _INTRUSIVE = r"c10::(?:weak_)?intrusive_ptr<.*>"
 _REFERENCE = r"std::reference_wrapper<.*>"
@@ -46,6 +47,32 @@ def _in_counted(value: gdb.Value) -> gdb.Value | None:
     counts = value["_M_refcount"]["_M_pi"]
     alive = int(counts) == 0 or int(counts["_M_use_count"]) > 0
     return pointee(value["_M_ptr"]) if alive else None
+
+
+@shows(_ATOMIC)
+def _atomic(value: gdb.Value) -> str:
+    pointer, counts = _of_atomic(value)
+    return counted_text(pointer, counts)
+
+
+@holds(_ATOMIC)
+def _in_atomic(value: gdb.Value) -> gdb.Value | None:
+    pointer, counts = _of_atomic(value)
+    return pointee(pointer) if counts is None or counts[0] > 0 else None
+
+
+def _of_atomic(value: gdb.Value) -> tuple[gdb.Value, tuple[int, int] | None]:
+    """The pointer, and its counts, whose address has a bit for a lock."""
+    held = value["_M_impl"]
+    counts = held["_M_refcount"]["_M_val"]
+    while counts.type.strip_typedefs().code == gdb.TYPE_CODE_STRUCT:
+        counts = member(counts, "_M_base", "_M_i")
+    found = int(counts) & ~1
+    if not found:
+        return held["_M_ptr"], None
+    base_class = gdb.lookup_type("std::_Sp_counted_base<(__gnu_cxx::_Lock_policy)2>").pointer()
+    both = gdb.Value(found).cast(base_class)
+    return held["_M_ptr"], (int(both["_M_use_count"]), int(both["_M_weak_count"]))
 
 
 def shows_pointee(pattern: str) -> Callable[[Pointer], Pointer]:

@@ -13,6 +13,7 @@ from pyharness.ingdb.printers.of_torch.torch_types import engaged
 from pyharness.ingdb.tensors.format import one_line
 from pyharness.ingdb.tensors.held import LostError, holds_tensor, tensor_held
 from pyharness.ingdb.tensors.reading import read_tensor
+from pyharness.ingdb.time_limit import limited
 from pyharness.model.tensors.tensor import TensorInfo
 from pyharness.reading.process.memory import Memory, UnreadableError
 from pyharness.reading.python import values as python_values
@@ -29,9 +30,10 @@ _MAX_LENGTH = 2000
 def value_text(value: gdb.Value) -> str:
     """One line for any value: tensors and torch's small types from memory, all else as gdb prints it."""
     try:
-        text = registry.text_of(value)
-        if pointee := pointees.pointee_text(value):
-            text = f"{text} → {pointee}"
+        with limited():
+            text = registry.text_of(value)
+            if pointee := pointees.pointee_text(value):
+                text = f"{text} → {pointee}"
     except gdb.error as error:
         text = f"<{error}>"
     text = _without_empty_bases(re.sub(r"\s*\n\s*", " ", text))

@@ -10,9 +10,11 @@ import re
 
 import gdb
 
+from pyharness.ingdb.printers.registry import shows
 from pyharness.ingdb.printers.values import value_text
 from pyharness.ingdb.process.inferior_memory import read
 from pyharness.ingdb.stack.backtrace import current_python
+from pyharness.ingdb.tensors.members import address_of, member
 from pyharness.model.frozen import frozen
 from pyharness.reading.functions import cxx_class
 from pyharness.reading.process.memory import Memory, UnreadableError
@@ -27,6 +29,11 @@ _ARGUMENTS = 24
 """``PyBaseExceptionObject::args``."""
 _MESSAGES_IN_A_STRING = frozenset({"c10::Error", "torch::PyTorchError"})
 _COW_STRINGS = frozenset({"std::runtime_error", "std::logic_error"})
+_CLASSES = (
+    r"std::(?:(?:nested_)?exception|bad_\w+|system_error|ios_base::failure"
+    r"|(?:runtime|logic|range|overflow|underflow|domain|regex|future|format)_error|invalid_argument|length_error|out_of_range)"
+    r"|c10::\w*Error|torch::PyTorchError|pybind11::(?:builtin_exception|error_already_set|cast_error)|python_error"
+)
 _TEXT_TYPES = re.compile(r"^(const )?char( const)? ?\*$|^std::(__cxx11::)?(basic_)?string\b")
 
 
@@ -53,6 +60,23 @@ def thrown(memory: Memory, address: int, info: int) -> CxxException:
     except (UnreadableError, gdb.error):
         what = ""
     return CxxException(name, bases, what, address)
+
+
+@shows(r"std::__exception_ptr::exception_ptr|std::exception_ptr")
+def _exception_ptr(value: gdb.Value) -> str:
+    address = int(member(value, "_M_exception_object", "__ptr_"))
+    return _line(caught(Memory(read), address - _UNWIND_HEADER)) if address else "no exception"
+
+
+@shows(_CLASSES)
+def _exception(value: gdb.Value) -> str:
+    """One that was caught by reference: its class may be declared only, and is often not what it really is."""
+    memory, address = Memory(read), int(address_of(value))
+    return _line(thrown(memory, address, cxx_class.type_info(memory, address)))
+
+
+def _line(exception: CxxException) -> str:
+    return f"{exception.type}: {exception.what}" if exception.what else exception.type
 
 
 def caught(memory: Memory, header: int) -> CxxException:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import gdb
 
-from pyharness.ingdb.functions import native_names
+from pyharness.ingdb.functions import cold_code, native_names
 from pyharness.ingdb.functions.known_functions import known_functions
 from pyharness.ingdb.process import libraries
 from pyharness.ingdb.stops.counted_stops import CountedStop, parses
@@ -26,8 +26,6 @@ from pyharness.reading.functions.symbol_names import demangled
 from pyharness.reading.process.file_changes import remedy
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from pyharness.ingdb.functions.user_functions import UserFunction
     from pyharness.ingdb.stops.one_call import Calls
 
@@ -50,8 +48,8 @@ def set_breakpoint(request: Break, call: Calls | None = None) -> Bound:
     if not found:
         return Bound((), _hint(request))
     _wake([known[spec] for spec in found if spec in known])
-    for spec in [spec for spec in known if spec not in found and _is_of_others(spec)]:
-        known.pop(spec).delete()  # the user's own has come since
+    for spec in [spec for spec in known if spec not in found and (_is_of_others(spec) or not spec.startswith("*"))]:
+        known.pop(spec).delete()  # the user's own has come since, or a library in which gdb does not find the line
     specs = [spec for spec in found if spec not in known]
     numbers: list[int] = []
     places: list[tuple[str, int]] = []
@@ -171,8 +169,11 @@ def _is_there(address: int) -> bool:
 
 def _by_line(request: Break) -> list[str]:
     """A line of a source file, if the user's code has that file: gdb slides to the next line with code."""
-    known = _functions_of(request.file) or _lies_within_another(request)
-    return [_line_spec(request.file, request.line)] if known else []
+    functions = _functions_of(request.file)
+    if not functions and not _lies_within_another(request):
+        return []
+    found = cold_code.addresses(request.file, request.line, (function.entry for function in functions))
+    return [f"*{address:#x}" for address in found] or [_line_spec(request.file, request.line)]
 
 
 def _lies_within_another(request: Break) -> bool:
@@ -208,18 +209,10 @@ def _no_such_line(request: Break) -> gdb.GdbError:
     functions, line = _functions_of(request.file), request.line
     files = sorted({function.file for function in functions})
     counts = [f"{file} has {count} lines" for file in files if (count := line_count(file)) is not None and count < line]
-    tables = filter(None, (_symtab_of(function.entry) for function in functions))
+    tables = filter(None, (cold_code.symtab_of(function.entry) for function in functions))
     last = max((entry.line for table in tables for entry in table.linetable()), default=0)
     behind = "; ".join(counts) or f"{files[0]} has no code behind line {last}"
     return gdb.GdbError(f"There is no line {line} with code: {behind}.\nName a line with code.")
-
-
-def _symtab_of(entry: int) -> gdb.Symtab | None:
-    """The file of the function that begins at an address, whatever is inlined there."""
-    block = gdb.block_for_pc(entry)
-    while block and block.superblock and block.superblock.function:
-        block = block.superblock
-    return block.function.symtab if block and block.function else None
 
 
 def _by_function(name: str, *, own: bool) -> list[str]:
@@ -256,7 +249,9 @@ def _own_lines(pc: int, name: str) -> set[tuple[str, int]]:
     The line of the address itself may be one of what the function calls, which is inlined in its turn; and the line
     that gdb has for such a function is the one that calls it.
     """
-    extent = next((extent for function, extent in _functions_around(pc) if matches(function.print_name, name)), None)
+    extent = next(
+        (extent for function, extent in cold_code.functions_around(pc) if matches(function.print_name, name)), None
+    )
     files = _files_of(*extent) if extent else []
     entries = ((file, entry) for file in files for entry in file.linetable() if entry.line)
     return {(file.filename, entry.line) for file, entry in entries if _innermost(entry.pc) == extent}
@@ -274,16 +269,7 @@ def _files_of(start: int, end: int) -> list[gdb.Symtab]:
 
 
 def _innermost(pc: int) -> tuple[int, int] | None:
-    return next((extent for _, extent in _functions_around(pc)), None)
-
-
-def _functions_around(pc: int) -> Iterator[tuple[gdb.Symbol, tuple[int, int]]]:
-    """Functions that have an address, inlined ones too, the innermost first, each with where its code lies."""
-    block = gdb.block_for_pc(pc)
-    while block:
-        if block.function:
-            yield block.function, (block.start, block.end)
-        block = block.superblock
+    return next((extent for _, extent in cold_code.functions_around(pc)), None)
 
 
 def _hint(request: Break) -> str:

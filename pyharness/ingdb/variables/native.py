@@ -14,6 +14,7 @@ from pyharness.ingdb.printers import values as tensor_values
 from pyharness.ingdb.stack import backtrace
 from pyharness.ingdb.tensors.address import plain_type, referred
 from pyharness.ingdb.tensors.members import A_REFERENCE, CLASSES, REFERENCES, is_in_pieces
+from pyharness.ingdb.time_limit import each, limited
 from pyharness.ingdb.variables import data_pointers
 from pyharness.ingdb.variables import module as variables_module
 from pyharness.ingdb.variables import node as variables_node
@@ -48,9 +49,10 @@ _NULL_POINTERS = {"decltype(nullptr)", "nullptr_t", "std::nullptr_t"}
 def native_item(name: str, value: gdb.Value, evaluate: str | None = None) -> Item:
     """A value of the program with what it expands into; what cannot be read has a note, never raises."""
     try:
-        if not _is_lost(value):
-            return _item(name, value, evaluate)
-    except gdb.error as error:
+        with limited():
+            if not _is_lost(value):
+                return _item(name, value, evaluate)
+    except Exception as error:  # noqa: BLE001  (printers are anybody's, and memory may hold anything)
         if not value.is_optimized_out:
             return Item(Variable(name, f"<{error}>", str(value.type), evaluate=evaluate))
     return Item(Variable(name, "<optimized out>", str(value.type), note=_KEPT_NOWHERE))
@@ -295,18 +297,18 @@ class Printed(Content):
         said = _COUNTED.search(text) if isinstance(text, str) else None
         if said:
             return min(int(said[1]), _MAX_COUNT)
-        count = sum(1 for _ in islice(self._printer.children(), _MAX_WALK))
+        count = sum(1 for _ in islice(each(self._printer.children()), _MAX_WALK))
         return (count + 1) // 2 if self._hint == "map" else count
 
     def named_items(self, start: int, stop: int) -> Iterator[Item]:
         """The printer's children; a map's by their keys. Ends with a note where the container is corrupt."""
         try:
             yield from self._children(start, stop)
-        except (gdb.error, ValueError, TypeError) as error:
+        except Exception as error:  # noqa: BLE001  (as in `native_item`)
             yield Item(Variable("…", f"<{error}>", note="the container cannot be read: made yet, or freed already?"))
 
     def _children(self, start: int, stop: int) -> Iterator[Item]:
-        pairs = iter(self._printer.children())
+        pairs = each(self._printer.children())
         if self._hint != "map":
             yield from (native_item(str(name), _value(part)) for name, part in islice(pairs, start, stop))
             return
@@ -318,7 +320,7 @@ class Printed(Content):
         """Write the child of that name, where it lies in memory."""
         if self._hint == "map":
             return super().assign(name, value)
-        for found, part in islice(self._printer.children(), _MAX_COUNT):
+        for found, part in islice(each(self._printer.children()), _MAX_COUNT):
             if str(found) == name:
                 return native_item(name, assigned(_value(part), value))
         return super().assign(name, value)

@@ -12,6 +12,7 @@ from pyharness.ingdb.calls import expressions
 from pyharness.ingdb.printers import registry
 from pyharness.ingdb.printers import values as tensor_values
 from pyharness.ingdb.settings import temporarily
+from pyharness.ingdb.time_limit import limited
 from pyharness.ingdb.variables import data_pointers, op_values, slices, tensor_parts
 from pyharness.ingdb.variables.items import Item, page
 from pyharness.ingdb.variables.kernel import kernel_item
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from pyharness.ingdb.variables.tensor_parts import PartOf
 
 _CUT = ("…", "...")
+_WHOLE_SECONDS = 20.0
 _OF_TENSORS = "What a tensor has is read from memory: x.shape, x.strides, x[0, 1]."
 _REMEDY = "Give a C++ expression of this frame, or a register as $rax."
 
@@ -152,6 +154,6 @@ def _whole(item: Item, value: gdb.Value) -> Item:
     """The item with all of a text that was cut; a tensor's line is its own."""
     if not any(mark in item.variable.value for mark in _CUT) or tensor_values.tensor_of_cxx(value) is not None:
         return item
-    with registry.Room.whole():
+    with registry.Room.whole(), limited(_WHOLE_SECONDS):
         text = registry.text_of(value, depth=20)
     return Item(replace(item.variable, value=text), item.content)

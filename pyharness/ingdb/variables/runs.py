@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING
 import gdb
 
 from pyharness.ingdb.printers.of_std.methods import span_count
+from pyharness.ingdb.printers.of_std.wrapped import valarray_length
 from pyharness.ingdb.printers.of_torch import iterators, ivalues
 from pyharness.ingdb.printers.of_torch.torch_types import engaged
 from pyharness.ingdb.printers.registry import MAX_LENGTH
 from pyharness.ingdb.tensors.address import plain_type
+from pyharness.ingdb.tensors.members import member
 from pyharness.model.frozen import frozen
 
 if TYPE_CHECKING:
@@ -118,6 +120,10 @@ _KINDS: tuple[tuple[re.Pattern[str], Find], ...] = (
     (re.compile(r"std::vector<(?!bool[,>]).*>"), _vector),
     (re.compile(r"std::array<.*>"), _std_array),
     (re.compile(r"std::span<.*>"), lambda value: Run(value["_M_ptr"], span_count(value))),
+    (
+        re.compile(r"std::(?:__1::)?valarray<.*>"),
+        lambda value: Run(member(value, "_M_data", "__begin_"), valarray_length(value)),
+    ),
     (re.compile(r"std::__1::vector<(?!bool[,>]).*>"), _libcxx_vector),
     (re.compile(r"std::__1::array<.*>"), _libcxx_array),
     (re.compile(r"(?:c10|at)::(?:HeaderOnly)?ArrayRef<.*>"), _array_ref),

@@ -66,5 +66,5 @@ class _Optimized:
     @staticmethod
     @lru_cache(maxsize=16)
     def of(elf: Elf) -> _Optimized:
-        """Those of a file, which are looked for once."""
+        """The addresses of a file, which are looked for once."""
         return _Optimized(elf)

@@ -81,7 +81,7 @@ def _thread_id(value: gdb.Value) -> str:
     handle = int(member(value, "_M_thread", "__id_") if is_class else value)
     if not handle:
         return "no thread"
-    with contextlib.suppress(gdb.error):
+    with contextlib.suppress(RuntimeError):  # there is no libthread_db for the program's C library
         for thread in gdb.selected_inferior().threads():
             if int.from_bytes(thread.handle(), "little") == handle:
                 return _thread_called(thread.ptid[1])

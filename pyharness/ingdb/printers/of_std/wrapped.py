@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 import gdb
 
 from pyharness.ingdb.printers.of_std.methods import span_count
-from pyharness.ingdb.printers.registry import consists_of, items, only_holds, shows
-from pyharness.ingdb.tensors.members import address_of
+from pyharness.ingdb.printers.registry import consists_of, holds, items, only_holds, shows, text_of
+from pyharness.ingdb.tensors.address import plain_type
+from pyharness.ingdb.tensors.members import address_of, member
 from pyharness.model.tensors.text import number
 
 if TYPE_CHECKING:
@@ -47,16 +48,46 @@ def _heads(value: gdb.Value) -> Iterator[gdb.Value]:
             yield from _heads(value[field])
 
 
-@only_holds(r"std::atomic<.*>|std::atomic_\w+")
+@shows(r"std::(?:__1::)?valarray<.*>")
+def _valarray(value: gdb.Value) -> str:
+    length = valarray_length(value)
+    return f"std::valarray of length {length} = {items(member(value, '_M_data', '__begin_'), length)}"
+
+
+def valarray_length(value: gdb.Value) -> int:
+    """The elements of a ``std::valarray``: libstdc++ counts them, libc++ has a pointer behind the last one."""
+    names = {field.name for field in value.type.strip_typedefs().fields()}
+    return int(value["_M_size"] if "_M_size" in names else value["__end_"] - value["__begin_"])
+
+
+_EXPECTED = r"std::expected<.*>"
+
+
+@shows(_EXPECTED)
+def _expected(value: gdb.Value) -> str:
+    held = _of_expected(value)
+    text = "void" if held is None else text_of(held)
+    return text if value["_M_has_value"] else f"unexpected: {text}"
+
+
+@holds(_EXPECTED)
+def _of_expected(value: gdb.Value) -> gdb.Value | None:
+    if not value["_M_has_value"]:
+        return value["_M_unex"]
+    is_void = plain_type(value.type).template_argument(0).strip_typedefs().code == gdb.TYPE_CODE_VOID
+    return None if is_void else value["_M_val"]
+
+
+@only_holds(r"std::atomic<(?!std::(?:shared|weak)_ptr<).*>|std::atomic_\w+")
 def _held(value: gdb.Value) -> gdb.Value:
-    for member in _MEMBERS:
+    for name in _MEMBERS:
         try:
-            held = value[member]
+            held = value[name]
         except gdb.error:
             continue
         kind = held.type.strip_typedefs()
-        return _held(held) if kind.code == gdb.TYPE_CODE_STRUCT and member in {"_M_base", "_M_b"} else held
-    return value
+        return _held(held) if kind.code == gdb.TYPE_CODE_STRUCT and name in {"_M_base", "_M_b"} else held
+    raise gdb.error(f"no member {' or '.join(_MEMBERS)}")
 
 
 @shows(r"std::complex<(?:float|double)>")
