@@ -11,7 +11,7 @@ from pyharness.debugger.native.variables import NativeVariables, NoValueError
 from pyharness.model.variable import Variable
 
 _OF_OURS = re.compile(
-    r"recursion|NoneType|has no attribute|There is no member|out of range|unsupported operand|assertion|not subscriptable"
+    r"recursion|NoneType|has no attribute|There is no member|out of range|unsupported operand|not subscriptable"
 )
 """What no value and no note says, whatever lies in memory: it is told of a fault in a printer."""
 _CHILDREN = 40
