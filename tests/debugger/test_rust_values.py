@@ -6,6 +6,7 @@ import pyharness
 from kit import kinds, needs
 from kit.marks import line_of
 from kit.paths import search_path
+from kit.survey import Survey
 from pyharness.model.errors import HarnessError
 
 pytestmark = pytest.mark.rotated_tests(turns=3)
@@ -25,6 +26,9 @@ VALUES = {
     "mode.factor": "2",
     "pair": "rust_kind::Mode::Pair(3, 0.5)",
     "plain": "rust_kind::Mode::Plain",
+    "modes": '[rust_kind::Mode::Pair(3, 0.5), rust_kind::Mode::Scaled{factor: 2, name: "slow"}, rust_kind::Mode::Plain]',
+    "modes[1]": 'rust_kind::Mode::Scaled{factor: 2, name: "slow"}',
+    "modes[0].1": "0.5",
     "rates": 'HashMap(size=1) = {["low"] = 0.5}',
     "limit": "core::option::Option<u32>::Some(3)",
     "absent": "core::option::Option<alloc::string::String>::None",
@@ -50,6 +54,25 @@ def test_values(at_rust):
     assert {name: at_rust.evaluate(name) for name in VALUES} == VALUES
     with pytest.raises(HarnessError, match="numbers has 3 elements"):
         at_rust.evaluate("numbers[3]")
+
+
+@RUST
+@needs.rusts_printers()
+@pytest.mark.parametrize("at_rust", [("rust", "looked()")], indirect=True)
+def test_what_a_variable_is_called_can_be_computed(at_rust):
+    survey = Survey(at_rust)
+    survey.look()
+    assert survey.computed > len(VALUES)
+    assert survey.refused == []
+
+
+@RUST
+def test_the_newer_symbols(tmp_path, monkeypatch):
+    monkeypatch.setenv("PYTHONPATH", search_path(str(kinds.built("rust-v0"))))
+    script = tmp_path / "scales.py"
+    script.write_text("import rust_kind\nrust_kind.scaled(5, 2)\n")
+    with pyharness.debug(str(script)) as program:
+        assert program.run_to("native:rust_kind::scaled").frame.function == "rust_kind::scaled"
 
 
 @PYO3

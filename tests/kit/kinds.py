@@ -21,6 +21,7 @@ def source(kind: str) -> Path:
         "nanobind": "nanobind_kind.cpp",
         "pyo3": "pyo3_kind.rs",
         "rust": "rust_kind.rs",
+        "rust-v0": "rust_kind.rs",
     }
     return SOURCES / names.get(kind, "own.c")
 
@@ -80,9 +81,14 @@ def _nanobind(folder: Path) -> None:
     _run(folder, "c++", *words, "-o", f"nanobind_kind{_SUFFIX}")
 
 
-def _rust(folder: Path) -> None:
-    words = ("--edition", "2021", "-g", "--crate-type", "cdylib", SOURCES / "rust_kind.rs")
+def _rust(folder: Path, *words: str) -> None:
+    words = ("--edition", "2021", "-g", "--crate-type", "cdylib", *words, str(SOURCES / "rust_kind.rs"))
     _run(folder, "rustc", *words, "-o", f"rust_kind{_SUFFIX}")
+
+
+def _rust_v0(folder: Path) -> None:
+    """With the symbols that rustc makes since 1.97."""
+    _rust(folder, "-C", "symbol-mangling-version=v0")
 
 
 _CARGO = """[package]
@@ -121,5 +127,6 @@ _MAKERS = {
     "nanobind": _nanobind,
     "pyo3": _pyo3,
     "rust": _rust,
+    "rust-v0": _rust_v0,
     "swig": _swig,
 }

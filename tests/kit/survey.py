@@ -26,6 +26,8 @@ class Survey:
     seen: int = 0
     computed: int = 0
     faults: list[str] = field(default_factory=list)
+    refused: list[str] = field(default_factory=list)
+    """Expressions by which variables are to be had again, and why they are not."""
     _known: NativeVariables = field(init=False)
     _thread: int = 0
     _level: int = 0
@@ -56,7 +58,7 @@ class Survey:
             try:
                 again = self._known.evaluate(self._thread, self._level, variable.evaluate)
             except NoValueError as error:
-                self._check(str(error), f"{path} as {variable.evaluate}")
+                self.refused.append(f"{path} as {variable.evaluate}: {error}")
             else:
                 self.computed += 1
                 self._check(again.value, f"{path} as {variable.evaluate}")

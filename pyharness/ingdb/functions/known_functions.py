@@ -50,7 +50,7 @@ def innermost() -> tuple[gdb.Frame, str | None, int | None]:
         around = crashed.find_sal()
         return crashed, around.symtab.fullname(), around.line
     if not file or is_user_source(file):
-        return _beginning(frame, file), file, line
+        return _beginning(frame, file, line) if file else frame, file, line
     outer = _outermost(frame)
     around = outer.find_sal()
     if around.symtab and around.line in mapped_lines(around.symtab.fullname()):
@@ -74,12 +74,19 @@ def _crashed_in_kernel(frame: gdb.Frame) -> gdb.Frame | None:
     return None
 
 
-def _beginning(frame: gdb.Frame, file: str | None) -> gdb.Frame:
-    """The function whose first instruction a frame is at: Clang has its line there, and in it what is inlined first."""
+def _beginning(frame: gdb.Frame, file: str, line: int | None) -> gdb.Frame:
+    """The function that a frame is inlined into, where a thread stops as it comes there, and the line is its first.
+
+    Clang has that line at its first instruction, rustc behind the prologue, and in it what is inlined first.
+    """
     outer = _outermost(frame)
     function = outer.function() if outer != frame else None
-    begins = function and int(function.value().address or 0) == frame.pc() and function.symtab.fullname() == file
-    return outer if begins else frame
+    if function is None or function.symtab.fullname() != file:
+        return frame
+    if int(function.value().address or 0) == frame.pc():
+        return outer
+    known = stopping_at(frame.pc())
+    return outer if known and (known.file, known.line) == (file, line) else frame
 
 
 def _outermost(frame: gdb.Frame) -> gdb.Frame:

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from pyharness.reading.binaries.line_table import Line, LineTable, Sequence
     from pyharness.reading.binaries.symbol_table import Symbol
 
-_VERSION = 17
+_VERSION = 18
 _MOST_KEPT = 200
 _GENERATED = re.compile(
     rb"^(_GLOBAL__|_Z41__static_initialization_and_destruction_0|__tcf_|__tls_init$|_ZT[hvcWH]|_ZZ?N?.*_FUN$|_init$|_fini$"
@@ -231,7 +231,7 @@ def _is_glue(elf: Elf, symbol: Symbol, file: str, *, optimized: bool) -> bool:
     whole = demangled(symbol.name)
     if (wrapped := wrapped_by_pyo3(whole)) and wrapped not in _rust_functions(elf):
         return False
-    name = bare_name(whole) if symbol.name.startswith(b"_Z") else whole
+    name = bare_name(whole) if symbol.name.startswith((b"_Z", b"_R")) else whole
     return bool(glue_family(symbol.name.decode("utf-8", "replace")) or glue_family(name, file))
 
 

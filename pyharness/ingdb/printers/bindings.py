@@ -19,7 +19,7 @@ _KINDS = (
     "|sequence|mapping|args|kwargs|function|cpp_function|module_?|capsule|buffer|memoryview|weakref|ellipsis|dtype"
     "|array(?:_t<.*>)?|typed<.*>|any|callable|exception"
 )
-_OF_RUST = r"pyo3::instance::Py<.*>"
+_OF_RUST = r"pyo3::instance::(?:Py|Bound|Borrowed)<.*>"
 PATTERN = rf"(?:pybind11|nanobind)::(?:{_KINDS})|THPObjectPtr|THPPointer<_object>|{_OF_RUST}"
 _HANDLE = re.compile(PATTERN)
 _REFERENCE = re.compile(r"pyo3::types::(?:\w+::)*Py\w+|pyo3_ffi::(?:\w+::)*Py\w*Object|pyo3::pycell::PyCell<.*>")
@@ -53,7 +53,10 @@ def object_held(value: gdb.Value) -> int:
     """The address of the PyObject in a handle of pybind11's, nanobind's, PyO3's or torch's; 0 where there is none."""
     kind = plain_type(value.type)
     if kind.code == gdb.TYPE_CODE_PTR:
-        return int(value) if _REFERENCE.fullmatch(type_name(kind.target())) else 0
+        target = type_name(kind.target())
+        if re.fullmatch(_OF_RUST, target):
+            return object_in(value.dereference()) if int(value) else 0
+        return int(value) if _REFERENCE.fullmatch(target) else 0
     return object_in(referred(value)) if _HANDLE.fullmatch(kind.name or "") else 0
 
 

@@ -165,6 +165,8 @@ def find(value: gdb.Value) -> Printer | None:
         return Printer(value, _Known.tensor[0])
     if kind.code == gdb.TYPE_CODE_PTR:
         return None
+    if kind.code == gdb.TYPE_CODE_ARRAY and kind.target().dynamic:
+        return Printer(value, _each_decided)
     if kind.code == gdb.TYPE_CODE_STRUCT and kind.dynamic and referred(value).address is None:
         return Printer(value, _undecided)
     show = _show_of(kind.name or "")
@@ -174,6 +176,13 @@ def find(value: gdb.Value) -> Printer | None:
 def _undecided(value: gdb.Value) -> str:
     """An enumeration of Rust, or what has one, in no memory: gdb would take any variant, or fail an assertion."""
     return f"<{plain_type(value.type)} in registers: its variant is not known>"
+
+
+def _each_decided(value: gdb.Value) -> str:
+    """An array of enumerations of Rust: gdb takes the variant of the first for that of all."""
+    low, high = plain_type(value.type).range()
+    length = high - low + 1
+    return listed((value[low + index] for index in range(min(length, Room.elements))), length)
 
 
 class _OnTerminal(Printer):

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from pyharness.reading.python.threads import Python
 
 MAX_GLOBALS = 1000
+_OF_RUSTC = "::{vtable}"
 _GENERAL, _OTHERS = "general", ("float", "vector")
 
 
@@ -157,14 +158,22 @@ class Globals(Content):
 
     def named_items(self, start: int, stop: int) -> Iterator[Item]:
         """The globals of the file, then the program's."""
-        return (native_item(symbol.name, symbol.value(), symbol.name) for symbol in self._symbols[start:stop])
+        return (_global(symbol) for symbol in self._symbols[start:stop])
+
+
+def _global(symbol: gdb.Symbol) -> Item:
+    try:
+        return native_item(symbol.name, symbol.value(), symbol.name)
+    except (gdb.error, TypeError) as error:
+        return Item(Variable(symbol.name, f"<{error}>", str(symbol.type)))
 
 
 def _globals(frame: gdb.Frame) -> Iterator[gdb.Symbol]:
     block = frame.block()
     for part in (block.static_block, block.global_block):
         for symbol in part or ():
-            if symbol.is_variable and is_user_source(symbol.symtab.fullname()):
+            is_users = symbol.is_variable and is_user_source(symbol.symtab.fullname())
+            if is_users and not symbol.name.endswith(_OF_RUSTC):
                 yield symbol
 
 

@@ -43,6 +43,8 @@ _MAX_WALK = 10_000
 """Elements of a container that can only be counted by walking through it."""
 _COUNTED = re.compile(r"(?:of length|with) (\d+)")
 _PYTHON_OBJECT = re.compile(r"(?:const )?(?:struct )?(?:PyObject|_object) \*(?: const)?")
+_NUMBERED = re.compile(r"^__(\d+)$")
+"""A field of a tuple of Rust's: expressions call it by its number."""
 _NULL_POINTERS = {"decltype(nullptr)", "nullptr_t", "std::nullptr_t"}
 
 
@@ -224,7 +226,12 @@ class Fields(Content):
         if field.is_base_class or not field.name:  # their members are reached through the whole
             shown = Variable(field.name or "<anonymous>", "", str(part.type), memory=_memory(part))
             return Item(shown, Fields(part, self._evaluate, self._link))
-        return native_item(field.name, part, f"{self._path}{field.name}" if self._path else None)
+        if part.type.name == f"{self._value.type.name}::{field.name}":
+            return native_item(
+                field.name, part, self._evaluate
+            )  # a variant of Rust's, which has no name in expressions
+        called = _NUMBERED.sub(r"\1", field.name)
+        return native_item(field.name, part, f"{self._path}{called}" if self._path else None)
 
     def assign(self, name: str, value: str) -> Item:
         """Write a member."""

@@ -1,11 +1,13 @@
-"""Names of Rust's functions from their symbols: those of the older form, which look like C++ with a hash at the end.
+"""Names of Rust's functions from their symbols: those of the older form look like C++ with a hash at the end.
 
-Source: rustc-demangle, "legacy symbol mangling". The newer form, which begins with ``_R``, is not read.
+Source: rustc-demangle, "legacy symbol mangling".
 """
 
 from __future__ import annotations
 
 import re
+
+from pyharness.reading.functions.rust_symbols import name_of_symbol
 
 _SYMBOL = re.compile(r"_ZN(?P<parts>(?:\d+\S+?)+?)17h[0-9a-f]{16}E(?:\.llvm\.\w+)?")
 _HASH = "17h"
@@ -19,7 +21,7 @@ def rust_name(symbol: str) -> str:
     """``rusty::Counter::step`` of ``_ZN5rusty7Counter4step17h0123456789abcdefE``; empty for a symbol of C++."""
     found = _SYMBOL.fullmatch(symbol) if _HASH in symbol else None
     if found is None:
-        return ""
+        return name_of_symbol(symbol)
     parts, rest = [], found["parts"]
     while rest:
         begins = _PART.match(rest)

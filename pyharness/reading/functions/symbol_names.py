@@ -62,6 +62,6 @@ def symbols_in_full(name: str) -> re.Pattern[bytes]:
 
 @lru_cache(maxsize=8192)
 def demangled(name: bytes) -> str:
-    """The C++ name of a symbol, or the symbol itself where it has none."""
+    """The name of a symbol in C++ or Rust, or the symbol itself where it has none."""
     text = name.decode("utf-8", "replace")
-    return rust_name(text) or demangle(text) if text.startswith("_Z") else text
+    return rust_name(text) or demangle(text) if text.startswith(("_Z", "_R")) else text
