@@ -19,12 +19,15 @@ _NUMBER = re.compile(r"[0-9a-zA-Z]*_")
 _LENGTH = re.compile(r"(u?)(0|[1-9]\d*)_?")
 _DIGITS = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 _SPECIAL = {"C": "closure", "S": "shim"}
-_BASIC = {
-    "a": "i8", "b": "bool", "c": "char", "d": "f64", "e": "str", "f": "f32", "h": "u8", "i": "isize", "j": "usize",
-    "l": "i32", "m": "u32", "n": "i128", "o": "u128", "p": "_", "s": "i16", "t": "u16", "u": "()", "v": "...",
-    "x": "i64", "y": "u64", "z": "!",
-}
-_POINTERS = {"P": "*const ", "O": "*mut "}
+_BASIC: dict[str, str] = dict(
+    re.findall(
+        r"(\w) (\S+)",
+        "a i8 b bool c char d f64 e str f f32 h u8 i isize j usize l i32 m u32 n i128 o u128 p _ s i16 t u16 u () "
+        "v ... x i64 y u64 z !",
+    )
+)
+_POINTERS = {"P": "*const ", "O": "*mut ", "R": "&", "Q": "&mut "}
+_REFERENCES = "RQ"
 _MOST_STEPS = 20_000
 """Parts of a name: those that refer to earlier ones can make it longer without end."""
 
@@ -110,28 +113,25 @@ class _Reader:
         kind = self._next()
         if kind in _BASIC:
             return _BASIC[kind]
-        if kind == "A":
-            element = self._type()
-            return f"[{element}; {self._constant()}]"
-        if kind == "S":
-            return f"[{self._type()}]"
-        if kind == "T":
-            parts = self._until_end(self._type)
-            return f"({', '.join(parts)}{',' * (len(parts) == 1)})"
-        if kind in {"R", "Q"}:
-            if self._take("L"):
-                self._number()
-            return f"&{'mut ' * (kind == 'Q')}{self._type()}"
         if kind in _POINTERS:
+            if kind in _REFERENCES and self._take("L"):
+                self._number()
             return f"{_POINTERS[kind]}{self._type()}"
-        if kind == "F":
-            return self._function()
-        if kind == "D":
-            return self._trait_object()
+        if kind in "AST":
+            return self._sequence(kind)
+        if kind in "FD":
+            return self._function() if kind == "F" else self._trait_object()
         if kind == "B":
             return self._earlier(self._type)
         self._at -= 1
         return self.path()
+
+    def _sequence(self, kind: str) -> str:
+        if kind == "T":
+            parts = self._until_end(self._type)
+            return f"({', '.join(parts)}{',' * (len(parts) == 1)})"
+        element = self._type()
+        return f"[{element}; {self._constant()}]" if kind == "A" else f"[{element}]"
 
     def _function(self) -> str:
         self._binder()

@@ -60,7 +60,7 @@ unsafe extern "C" fn looked(_module: Object, _arguments: Object) -> Object {
     let mode = Mode::Scaled { factor: 2.0, name: "fast".to_string() };
     let pair = Mode::Pair(3, 0.5);
     let plain = Mode::Plain;
-    let modes = [Mode::Pair(3, 0.5), Mode::Scaled { factor: 2.0, name: "slow".to_string() }, Mode::Plain];
+    let modes = [Mode::Pair(3, 0.5), Mode::Scaled { factor: 3.0, name: "s".to_string() }, Mode::Plain];
     let rates = HashMap::from([("low".to_string(), 0.5)]);
     let limit: Option<u32> = Some(3);
     let absent: Option<String> = None;
