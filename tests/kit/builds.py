@@ -238,13 +238,17 @@ def once(target: Path, make: Callable[[Path], None]) -> Path:
 
 
 def _compile(made: Path, words: Iterable[str]) -> None:
-    command = [os.environ.get("CXX", "c++"), *words, "-o", str(made)]
+    command = [_compiler(), *words, "-o", str(made)]
     built = subprocess.run(command, capture_output=True, text=True, check=False)
     assert not built.returncode, f"{' '.join(command)}\n{built.stderr}"
 
 
+def _compiler() -> str:
+    return os.environ.get("CXX", "c++")
+
+
 def _key(*parts: str | bytes) -> str:
-    data = b"\0".join(part.encode() if isinstance(part, str) else part for part in parts)
+    data = b"\0".join(part.encode() if isinstance(part, str) else part for part in (_compiler(), *parts))
     return hashlib.sha256(data).hexdigest()[:16]
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import gdb
 
 from pyharness.ingdb.functions.user_functions import user_functions
+from pyharness.reading.functions.function_name import bare_name
 
 if TYPE_CHECKING:
     from pyharness.reading.binaries.elf import Elf
@@ -51,8 +52,11 @@ def _is_called(address: int) -> bool:
 
 
 def _is_visited(function: gdb.Symbol) -> bool:
-    """By what it takes: ``traverse(self, visitproc, void*)``, and ``is_gc(self)``."""
-    if function.type is None or function.type.code != gdb.TYPE_CODE_FUNC:
+    """By what it takes: ``traverse(self, visitproc, void*)``, and ``is_gc(self)``.
+
+    Of others that is not asked: gdb 13 crashes on the parameters of an inlined constructor that Clang has compiled.
+    """
+    if function.type is None or function.type.code != gdb.TYPE_CODE_FUNC or not _NAMED.search(bare_name(function.name)):
         return False
     taken = [field.type for field in function.type.fields() if field.type]
     if any(each.name == _VISITOR for each in taken):
