@@ -26,6 +26,11 @@ SHOWN = {
     'named["first.weight"]': ONES,
     'named.contains("second.weight")': "true",
 }
+OPTIMIZERS = {
+    "adam": "Adam(lr=0.01, 4 parameters)",
+    "owned": "SGD(2 groups: lr=0.5, 2 parameters; lr=0.25, 1 parameter)",
+    "either": "SGD(2 groups: lr=0.5, 2 parameters; lr=0.25, 1 parameter)",
+}
 MISSING = 'There is no key "first.wieght". It has "first.weight", "first.bias", "second.weight"'
 
 
@@ -48,7 +53,12 @@ def test_modules_and_named_parameters(tmp_path):
         with pytest.raises(GdbError, match=re.escape(MISSING)):
             look.evaluate("look", 'named["first.wieght"]')
 
+        assert {name: look.evaluate("look", name)["value"] for name in OPTIMIZERS} == OPTIMIZERS
         variables = look.variables("look", "Locals")
+        groups = look.children(variables["owned"]["handle"])
+        assert [(each["name"], each["value"]) for each in groups][1] == ("group 1", "lr=0.25, 1 parameter")
+        first = look.children(look.children(variables["owned"]["handle"])[0]["handle"])
+        assert [(each["name"], each["value"]) for each in first][:1] == [("[0]", ONES)]
         assert variables["empty"]["value"].startswith("{")
         inside = {each["name"]: each for each in look.children(variables["net"]["handle"])}
         assert list(inside) == ["first", "second", "running", "training", "members"]

@@ -3,6 +3,8 @@
 #include <ATen/ops/zeros.h>
 #include <torch/nn/module.h>
 #include <torch/nn/pimpl.h>
+#include <torch/optim/adam.h>
+#include <torch/optim/sgd.h>
 
 #include <cstdint>
 
@@ -19,7 +21,8 @@ struct ScaleImpl : torch::nn::Module {
 TORCH_MODULE(Scale);
 
 struct NetImpl : torch::nn::Module {
-  explicit NetImpl(int64_t size) : heads(7), first(register_module("first", Scale(size))) {
+  explicit NetImpl(int64_t size)
+      : heads(7), first(register_module("first", Scale(size))) {
     second = register_module("second", Scale(2));
     running = register_buffer("running", at::zeros({2}));
   }
@@ -30,7 +33,7 @@ struct NetImpl : torch::nn::Module {
 };
 TORCH_MODULE(Net);
 
-}  // namespace own
+} // namespace own
 
 extern "C" int look() {
   own::Net net(3);
@@ -38,6 +41,14 @@ extern "C" int look() {
   torch::nn::Module* pointer = base.get();
   own::Net empty{nullptr};
   auto named = net->named_parameters();
+  torch::optim::Adam adam(net->parameters(), torch::optim::AdamOptions(1e-2));
+  std::vector<torch::optim::OptimizerParamGroup> groups{
+      {net->first->parameters(),
+       std::make_unique<torch::optim::SGDOptions>(0.5)},
+      {{net->second->bias}, std::make_unique<torch::optim::SGDOptions>(0.25)}};
+  auto owned = std::make_unique<torch::optim::SGD>(
+      groups, torch::optim::SGDOptions(0.1));
+  torch::optim::Optimizer& either = *owned;
   net->second->eval();
-  return static_cast<int>(named.size());  // @look
+  return static_cast<int>(named.size() + either.size()); // @look
 }

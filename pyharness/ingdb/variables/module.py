@@ -33,6 +33,11 @@ _SEVERAL = 3
 
 def module_of_value(value: gdb.Value) -> int:
     """Address of the module that a value is, points to or holds; 0 where it is none."""
+    return object_of_value(value, _MODULE)
+
+
+def object_of_value(value: gdb.Value, base: str) -> int:
+    """Address of the object of that class, or one that derives from it, that a value is, points to or holds; or 0."""
     kind = plain_type(value.type)
     memory = Memory(torch_process.read)
     try:
@@ -42,7 +47,7 @@ def module_of_value(value: gdb.Value) -> int:
             address = memory.pointer(int(place)) if _points(kind) else int(place)
         else:
             return 0
-        return address if address and address % _ALIGNED == 0 and _MODULE in classes(memory, address) else 0
+        return address if address and address % _ALIGNED == 0 and base in classes(memory, address) else 0
     except (gdb.error, UnreadableError):
         return 0
 

@@ -18,6 +18,7 @@ from pyharness.ingdb.time_limit import each, limited
 from pyharness.ingdb.variables import data_pointers
 from pyharness.ingdb.variables import module as variables_module
 from pyharness.ingdb.variables import node as variables_node
+from pyharness.ingdb.variables import optimizer as variables_optimizer
 from pyharness.ingdb.variables import python as variables_python
 from pyharness.ingdb.variables import tensor as variables_tensor
 from pyharness.ingdb.variables.assign import assigned
@@ -85,14 +86,8 @@ def _item(name: str, value: gdb.Value, evaluate: str | None) -> Item:
     info = tensor_values.tensor_of_cxx(value)
     if info is not None:
         return variables_tensor.tensor_item(name, info, kind, evaluate)
-    node = variables_node.node_of_value(value)
-    if node:
-        return variables_node.node_item(name, node, kind, evaluate, _members(value, evaluate))
-    module = variables_module.module_of_value(value)
-    if module:
-        members = _members(*variables_module.inner(value, evaluate))
-        if found := variables_module.module_item(name, module, kind, evaluate, members):
-            return found
+    if found := _of_torch(name, value, evaluate):
+        return found
     address = int(value) if _PYTHON_OBJECT.fullmatch(kind) else bindings.object_held(value)
     if address:
         return _python_object(name, address, kind, evaluate)
@@ -106,6 +101,26 @@ def _item(name: str, value: gdb.Value, evaluate: str | None) -> Item:
     text = shortened(tensor_values.value_text(value))
     shown = Variable(name, text, kind, memory=_memory(value), evaluate=evaluate)
     return Item(shown, _content(value, evaluate))
+
+
+def text_of(value: gdb.Value) -> str:
+    """All that a line says of a value."""
+    found = _of_torch("", value, None)
+    return found.variable.value if found else tensor_values.value_text(value)
+
+
+def _of_torch(name: str, value: gdb.Value, evaluate: str | None) -> Item | None:
+    """An object of torch's that is read from memory, whatever debug information says of its class."""
+    kind = str(value.type)
+    node = variables_node.node_of_value(value)
+    if node:
+        return variables_node.node_item(name, node, kind, evaluate, _members(value, evaluate))
+    module = variables_module.module_of_value(value)
+    if module:
+        members = _members(*variables_module.inner(value, evaluate))
+        if found := variables_module.module_item(name, module, kind, evaluate, members):
+            return found
+    return variables_optimizer.optimizer_item(name, value, evaluate)
 
 
 def shortened(text: str) -> str:

@@ -13,7 +13,7 @@ from pyharness.ingdb.printers import registry
 from pyharness.ingdb.printers import values as tensor_values
 from pyharness.ingdb.settings import temporarily
 from pyharness.ingdb.time_limit import limited
-from pyharness.ingdb.variables import data_pointers, op_values, slices, tensor_parts
+from pyharness.ingdb.variables import data_pointers, native, op_values, slices, tensor_parts
 from pyharness.ingdb.variables.items import Item, page
 from pyharness.ingdb.variables.kernel import kernel_item
 from pyharness.ingdb.variables.native import Printed, is_null_pointer, native_item, null_pointer
@@ -61,7 +61,7 @@ def text_of(expression: str, frame: gdb.Frame) -> str:
     if item is None and (slices.split(expression) or op_values.here(frame)):
         item = native_value(expression, frame, whole=True)
     found = item or _found(expression)
-    return found.variable.value if isinstance(found, Item) else tensor_values.value_text(found)
+    return found.variable.value if isinstance(found, Item) else native.text_of(found)
 
 
 def _number(index: str) -> int:
