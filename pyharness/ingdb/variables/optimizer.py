@@ -12,7 +12,7 @@ from pyharness.ingdb.variables.tensor import tensor_item
 from pyharness.model.variable import Variable
 from pyharness.reading.functions.cxx_class import class_name
 from pyharness.reading.process.memory import Memory, UnreadableError
-from pyharness.reading.tensors.cxx_optimizer import ParameterGroup, groups_at
+from pyharness.reading.tensors.cxx_optimizer import ParameterGroup, groups_at, learning_rate
 
 if TYPE_CHECKING:
     import gdb
@@ -29,22 +29,22 @@ def optimizer_item(name: str, value: gdb.Value, evaluate: str | None = None) -> 
         return None
     try:
         groups = groups_at(memory, address)
+        lines = [_line(memory, group) for group in groups]
     except UnreadableError:
         return None
     made = (class_name(memory, address) or _OPTIMIZER).removeprefix(_LIBRARY)
-    said = _line(groups[0]) if len(groups) == 1 else f"{len(groups)} groups: {'; '.join(map(_line, groups))}"
+    said = lines[0] if len(groups) == 1 else f"{len(groups)} groups: {'; '.join(lines)}"
     shown = Variable(name, f"{made}({said})", str(value.type), memory=f"{address:#x}", evaluate=evaluate)
     if len(groups) == 1:
         return Item(shown, _parameters(groups[0]))
-    listed = (
-        Item(Variable(f"group {number}", _line(group)), _parameters(group)) for number, group in enumerate(groups)
-    )
-    return Item(shown, Listed(listed))
+    each = enumerate(zip(groups, lines, strict=True))
+    return Item(shown, Listed(Item(Variable(f"group {n}", line), _parameters(group)) for n, (group, line) in each))
 
 
-def _line(group: ParameterGroup) -> str:
+def _line(memory: Memory, group: ParameterGroup) -> str:
     count = len(group.parameters)
-    rate = "" if group.learning_rate is None else f"lr={group.learning_rate:g}, "
+    of_torch = group.options and (class_name(memory, group.options) or "").startswith(_LIBRARY)
+    rate = f"lr={learning_rate(memory, group.options):g}, " if of_torch else ""
     return f"{rate}{count} parameter{'s' * (count != 1)}"
 
 

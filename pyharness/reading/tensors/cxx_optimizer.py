@@ -1,7 +1,7 @@
 """Optimizers of torch's C++ frontend (``torch::optim``), from memory alone: their parameters and learning rates.
 
-A library of the user's has no debug information on the classes: their functions are libtorch's. The members are those of
-``torch/csrc/api/include/torch/optim/optimizer.h``, where the options of every optimizer begin with the learning rate.
+A library of the user's has no debug information on the classes: their functions are libtorch's. The members are those
+of ``torch/csrc/api/include/torch/optim``, where the options of every optimizer begin with the learning rate.
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ import struct
 from typing import TYPE_CHECKING
 
 from pyharness.model.frozen import frozen
-from pyharness.reading.functions.cxx_class import class_name
 from pyharness.reading.process.memory import UnreadableError
 
 if TYPE_CHECKING:
@@ -21,7 +20,6 @@ if TYPE_CHECKING:
 _GROUPS, _POINTER = 8, 8
 """Behind the table of virtual functions; so is the learning rate in the options."""
 _VECTOR, _GROUP = 24, 32
-_NAMESPACE = "torch::optim::"
 _MOST_GROUPS, _MOST_PARAMETERS = 1000, 1_000_000
 
 
@@ -30,8 +28,8 @@ class ParameterGroup:
     """Parameters that are trained alike: the addresses of their TensorImpls."""
 
     parameters: tuple[int, ...]
-    learning_rate: float | None
-    """``None`` of options that are the user's own."""
+    options: int
+    """The address of its options, 0 where it has none."""
 
 
 def groups_at(memory: Memory, address: int) -> tuple[ParameterGroup, ...]:
@@ -41,9 +39,13 @@ def groups_at(memory: Memory, address: int) -> tuple[ParameterGroup, ...]:
 
 def _group(memory: Memory, address: int) -> ParameterGroup:
     found = tuple(memory.pointer(each) for each in _elements(memory, address, _POINTER, _MOST_PARAMETERS))
-    options = memory.pointer(address + _VECTOR)
-    known = options and (class_name(memory, options) or "").startswith(_NAMESPACE)
-    return ParameterGroup(found, struct.unpack("<d", memory.read(options + _POINTER, 8))[0] if known else None)
+    return ParameterGroup(found, memory.pointer(address + _VECTOR))
+
+
+def learning_rate(memory: Memory, options: int) -> float:
+    """The learning rate in options of a class of torch's."""
+    (found,) = struct.unpack("<d", memory.read(options + _POINTER, 8))
+    return float(found)
 
 
 def _elements(memory: Memory, vector: int, size: int, most: int) -> Iterator[int]:
