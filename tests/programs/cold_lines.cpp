@@ -12,7 +12,7 @@ namespace {
       std::string text = "negative: " + std::to_string(i);
       throw std::runtime_error(text); // @throws
     }
-    sum += numbers[i]; // @adds
+    sum += numbers[i];
   }
   return sum;
 }

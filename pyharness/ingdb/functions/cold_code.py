@@ -8,12 +8,16 @@
 
 from __future__ import annotations
 
+import itertools
+import re
 from typing import TYPE_CHECKING
 
 import gdb
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
+
+_LIBRARIES = re.compile(r"(std|__gnu_cxx|__cxxabiv1|pybind11|nanobind)::")
 
 
 def addresses(file: str, line: int, functions: Iterable[int]) -> list[int]:
@@ -25,14 +29,19 @@ def addresses(file: str, line: int, functions: Iterable[int]) -> list[int]:
     if not any(place.line == line for place in places):
         rows = _rows([place.symtab for place in places] + [symtab_of(entry) for entry in functions])
         if not places:  # no later line begins a statement, which gdb would slide to
-            line = min((row.line for row in rows if row.line >= line), default=line)
-        if exact := [row.pc for row in rows if row.line == line]:
+            line = min((row.line for row in rows if row.line >= line and _shows(row.pc, row.line)), default=line)
+        if exact := [row.pc for row in rows if row.line == line and _shows(row.pc, line)]:
             return _stops(exact)
     if not any(_is_cold(place.pc) for place in places):
         return []
     lines = {place.line for place in places}
     rows = _rows(place.symtab for place in places)
     return _stops([place.pc for place in places] + [row.pc for row in rows if row.line in lines])
+
+
+def _shows(pc: int, line: int) -> bool:
+    """Whether a thread that stands there is at that line, to gdb."""
+    return gdb.find_pc_line(pc).line == line
 
 
 def _rows(tables: Iterable[gdb.Symtab | None]) -> list[gdb.LineTableEntry]:
@@ -48,11 +57,27 @@ def symtab_of(entry: int) -> gdb.Symtab | None:
 
 
 def _stops(rows: Iterable[int]) -> list[int]:
-    """The first address in each function, or copy of an inlined one; of those before it where it has no others."""
+    """The first address in each function, or copy of an inlined one.
+
+    One of a library's that is inlined there counts for what it is inlined into. An address before its function is taken
+    where there is no other.
+    """
     found: dict[tuple[int, int] | None, int] = {}
     for pc in sorted(rows, key=lambda pc: (_is_cold(pc), pc)):
-        found.setdefault(next((extent for _, extent in functions_around(pc)), None), pc)
+        extents = [extent for _, extent in functions_around(pc)]
+        found.setdefault(next(iter(extents[_libraries_around(pc) :]), None), pc)
     return sorted(found.values())
+
+
+def _libraries_around(pc: int) -> int:
+    """How many functions of libraries an address lies in that are inlined, each into the next."""
+    names = [function.print_name for function, _ in functions_around(pc)]
+    return sum(1 for _ in itertools.takewhile(is_of_library, names[:-1]))
+
+
+def is_of_library(name: str) -> bool:
+    """Whether a function is one that compilers and generators of bindings bring: no line of the user's is in it."""
+    return bool(_LIBRARIES.match(name))
 
 
 def _is_cold(pc: int) -> bool:

@@ -37,7 +37,7 @@ def _text(value: gdb.Value, name: str) -> str:
     if name == _CONTEXT:
         return _context(value)
     value.fetch_lazy()
-    has_printer = registry.find(value) is not None or gdb.default_visualizer(value) is not None
+    has_printer = registry.find(value) is not None or registry.printer_of(value) is not None
     return registry.text_of(value) if has_printer else ""
 
 

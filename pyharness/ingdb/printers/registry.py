@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from contextlib import contextmanager
 from functools import cache
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import gdb
 import gdb.printing
@@ -171,6 +171,14 @@ def find(value: gdb.Value) -> Printer | None:
         return Printer(value, _undecided)
     show = _show_of(kind.name or "")
     return Printer(referred(value), show) if show else None
+
+
+def printer_of(value: gdb.Value) -> Any:
+    """The printer that gdb would take, ours or another; ``None`` where it has none, and where that cannot be made."""
+    try:
+        return gdb.default_visualizer(value)
+    except Exception:  # noqa: BLE001  (printers are anybody's: GCC's fail on classes that are declared only)
+        return None
 
 
 def _undecided(value: gdb.Value) -> str:

@@ -172,7 +172,7 @@ def _followed(value: gdb.Value, evaluate: str | None) -> Content | None:
     parts = registry.parts(value)
     if parts is not None:
         return Printed(_Listed(parts))
-    printer = gdb.default_visualizer(value)
+    printer = registry.printer_of(value)
     if printer is not None:
         return Printed(printer) if hasattr(printer, "children") else None
     kind = plain_type(value.type)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import gdb
 import gdb.xmethod
 
+from pyharness.ingdb.printers import registry
 from pyharness.ingdb.printers.of_std.methods import NoValueError
 from pyharness.ingdb.tensors.address import plain_type, referred
 
@@ -57,7 +58,7 @@ def _text(value: gdb.Value) -> Key:
 
 
 def _elements(container: gdb.Value) -> Iterator[gdb.Value]:
-    children = getattr(gdb.default_visualizer(container), "children", None)
+    children = getattr(registry.printer_of(container), "children", None)
     if children is None:
         raise NoValueError("GCC's printers, which read such a container, are not here.")
     return (child for _, child in children())
