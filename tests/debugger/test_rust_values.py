@@ -47,6 +47,19 @@ def at_rust(request, tmp_path, monkeypatch):
         yield program
 
 
+@pytest.fixture
+def scaling(tmp_path, monkeypatch):
+    """Gives the script that calls ``scaled`` of a kind in its second line."""
+
+    def written(kind):
+        monkeypatch.setenv("PYTHONPATH", search_path(str(kinds.built(kind))))
+        script = tmp_path / "scales.py"
+        script.write_text("import rust_kind\nrust_kind.scaled(5, 2)\n")
+        return str(script)
+
+    return written
+
+
 @RUST
 @needs.rusts_printers()
 @pytest.mark.parametrize("at_rust", [("rust", "looked()")], indirect=True)
@@ -67,11 +80,8 @@ def test_what_a_variable_is_called_can_be_computed(at_rust):
 
 
 @RUST
-def test_the_newer_symbols(tmp_path, monkeypatch):
-    monkeypatch.setenv("PYTHONPATH", search_path(str(kinds.built("rust-v0"))))
-    script = tmp_path / "scales.py"
-    script.write_text("import rust_kind\nrust_kind.scaled(5, 2)\n")
-    with pyharness.debug(str(script)) as program:
+def test_the_newer_symbols(scaling):
+    with pyharness.debug(scaling("rust-v0")) as program:
         assert program.run_to("native:rust_kind::scaled").frame.function == "rust_kind::scaled"
 
 
@@ -83,11 +93,9 @@ def test_objects_of_pyo3(at_rust):
 
 
 @RUST
-def test_a_step_ends_where_parameters_can_be_read(tmp_path, monkeypatch):
-    monkeypatch.setenv("PYTHONPATH", search_path(str(kinds.built("rust"))))
-    script = tmp_path / "scales.py"
-    script.write_text("import rust_kind\nrust_kind.scaled(5, 2)\n")
-    with pyharness.debug(str(script)) as program:
+def test_a_step_ends_where_parameters_can_be_read(scaling):
+    script = scaling("rust")
+    with pyharness.debug(script) as program:
         program.run_to(f"py:{script}:2")
         program.into()
         at_the_beginning = program.evaluate("arguments")
