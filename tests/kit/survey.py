@@ -14,6 +14,8 @@ _OF_OURS = re.compile(
     r"recursion|NoneType|has no attribute|There is no member|out of range|unsupported operand|not subscriptable"
 )
 """What no value and no note says, whatever lies in memory: it is told of a fault in a printer."""
+_TEXT = re.compile(r'"(?:[^"\\]|\\.)*("|$)')
+"""A text of the program, in which anything may stand."""
 _CHILDREN = 40
 
 
@@ -64,5 +66,5 @@ class Survey:
                 self._check(again.value, f"{path} as {variable.evaluate}")
 
     def _check(self, text: str, path: str) -> None:
-        if _OF_OURS.search(text):
+        if _OF_OURS.search(_TEXT.sub("", text)):
             self.faults.append(f"{path} = {text}")

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import gdb
 
-from pyharness.ingdb.functions import cold_code, inlined_here, many_functions, user_functions
+from pyharness.ingdb.functions import inlined_here, many_functions, optimized_lines, user_functions
 from pyharness.ingdb.process import fatal_signal, libraries
 from pyharness.model.glue import glue_family
 from pyharness.model.kernel_frames import is_kernel, mapped_lines
@@ -44,6 +44,8 @@ def innermost() -> tuple[gdb.Frame, str | None, int | None]:
     where a load of one crashed.
     """
     frame = inlined_here.shown(gdb.newest_frame())
+    if found := optimized_lines.standing(frame):
+        return found
     place = frame.find_sal()
     file, line = place.symtab.fullname() if place.symtab else None, place.line or None
     if not is_user_source(file) and (crashed := _crashed_in_kernel(frame)):
@@ -80,7 +82,7 @@ def _beginning(frame: gdb.Frame, file: str, line: int | None) -> gdb.Frame:
     Clang has that line at its first instruction, rustc behind the prologue, and in it what is inlined first.
     """
     outer = _outermost(frame)
-    while frame != outer and cold_code.is_of_library(frame.name() or "") and (older := frame.older()) is not None:
+    while frame != outer and optimized_lines.is_of_library(frame.name() or "") and (older := frame.older()) is not None:
         frame = older  # no line of the user's is in it
     function = outer.function() if outer != frame else None
     if function is None or function.symtab.fullname() != file:

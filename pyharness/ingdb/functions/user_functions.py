@@ -191,13 +191,14 @@ def _row_at(elf: Elf, address: int) -> _Row | None:
     if symbol is None or _GENERATED.search(symbol.name):
         return None
     try:
-        table = _lines_at(elf, address)
+        table = lines_at(elf, address)
         return _row(elf, table, symbol) if table else None
     except (IndexError, ValueError, KeyError):  # damaged
         return None
 
 
-def _lines_at(elf: Elf, address: int) -> LineTable | None:
+def lines_at(elf: Elf, address: int) -> LineTable | None:
+    """The line table of the unit whose code an address of the file is in."""
     source = elf.with_section(".debug_line")
     unit = unit_at(source, address) if source else None
     return _lines_of(unit.source, unit.root.number(LINES), unit.text(unit.root, FOLDER)) if unit else None

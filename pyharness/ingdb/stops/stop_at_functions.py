@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import gdb
 
-from pyharness.ingdb.functions import cold_code, native_names
+from pyharness.ingdb.functions import native_names, optimized_lines
 from pyharness.ingdb.functions.known_functions import known_functions
 from pyharness.ingdb.process import libraries
 from pyharness.ingdb.stops.counted_stops import CountedStop, parses
@@ -92,6 +92,7 @@ def _wake(stops: list[gdb.Breakpoint]) -> None:
 
 def _on_free_objfile(_event: object) -> None:
     """A library went: gdb 18 would still insert what is set at an address of it, fail, and let no thread go on."""
+    optimized_lines.forget()
     for spec, stop in [each for bound in _bound.values() for each in bound.items()]:
         if spec.startswith("*") and stop.is_valid() and stop.enabled and not _is_there(int(spec[1:], 16)):
             _asleep.add(stop.number)
@@ -172,7 +173,7 @@ def _by_line(request: Break) -> list[str]:
     functions = _functions_of(request.file)
     if not functions and not _lies_within_another(request):
         return []
-    found = cold_code.addresses(request.file, request.line, (function.entry for function in functions))
+    found = optimized_lines.addresses(request.file, request.line, functions)
     return [f"*{address:#x}" for address in found] or [_line_spec(request.file, request.line)]
 
 
@@ -209,7 +210,7 @@ def _no_such_line(request: Break) -> gdb.GdbError:
     functions, line = _functions_of(request.file), request.line
     files = sorted({function.file for function in functions})
     counts = [f"{file} has {count} lines" for file in files if (count := line_count(file)) is not None and count < line]
-    tables = filter(None, (cold_code.symtab_of(function.entry) for function in functions))
+    tables = filter(None, (optimized_lines.symtab_of(function.entry) for function in functions))
     last = max((entry.line for table in tables for entry in table.linetable()), default=0)
     behind = "; ".join(counts) or f"{files[0]} has no code behind line {last}"
     return gdb.GdbError(f"There is no line {line} with code: {behind}.\nName a line with code.")
@@ -250,7 +251,8 @@ def _own_lines(pc: int, name: str) -> set[tuple[str, int]]:
     that gdb has for such a function is the one that calls it.
     """
     extent = next(
-        (extent for function, extent in cold_code.functions_around(pc) if matches(function.print_name, name)), None
+        (extent for function, extent in optimized_lines.functions_around(pc) if matches(function.print_name, name)),
+        None,
     )
     files = _files_of(*extent) if extent else []
     entries = ((file, entry) for file in files for entry in file.linetable() if entry.line)
@@ -269,7 +271,7 @@ def _files_of(start: int, end: int) -> list[gdb.Symtab]:
 
 
 def _innermost(pc: int) -> tuple[int, int] | None:
-    return next((extent for _, extent in cold_code.functions_around(pc)), None)
+    return next((extent for _, extent in optimized_lines.functions_around(pc)), None)
 
 
 def _hint(request: Break) -> str:

@@ -1,0 +1,162 @@
+"""Lines of optimized code where gdb would stop somewhere else, or never.
+
+- GCC puts what it takes to run seldom, as a ``throw``, before its function. gdb sets a breakpoint there where the
+  function begins: it takes code before the end of a prologue for a part of it (``skip_prologue_sal``, gdb 13 to 16).
+- Where a line begins with what is inlined into it, or another line begins at the same address, gdb drops the row that
+  says so. With no other row that begins a statement it slides to a later line, out of a ``catch`` for example.
+
+So lines of code that GCC has optimized are looked up in the line table, and a stop there is at that line, whatever gdb
+says of the address.
+"""
+
+from __future__ import annotations
+
+import itertools
+import re
+from typing import TYPE_CHECKING, ClassVar
+
+import gdb
+
+from pyharness.ingdb.functions.user_functions import lines_at
+from pyharness.ingdb.process import libraries
+from pyharness.reading.binaries.line_table import Line
+from pyharness.reading.functions.optimization import is_optimized
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from pyharness.ingdb.functions.user_functions import UserFunction
+
+_LIBRARIES = re.compile(r"(std|__gnu_cxx|__cxxabiv1|pybind11|nanobind)::")
+
+
+class _Asked:
+    """The lines that breakpoints at addresses stand for. A gdb has one program: so they are one for it."""
+
+    lines: ClassVar[dict[int, Line]] = {}
+
+
+def addresses(file: str, line: int, functions: Sequence[UserFunction]) -> list[int]:
+    """Where to stop at a line of a file that has ``functions``, or the next line with code; empty: as gdb has it."""
+    optimized = [function for function in functions if _is_optimized(function)]
+    rows, usual = list(_rows(optimized)), _as_gdb_has_it(file, line)
+    if not any(row.line >= line for row in rows):
+        rows = list(_rows_of_gdb(optimized))  # the last lines of a file may begin no statement
+    if not usual:
+        line = min((row.line for row in rows if row.line >= line), default=line)
+        usual = _as_gdb_has_it(file, line)
+    of_line = {row.address: row for row in rows if row.line == line}
+    found = _stops([*of_line, *usual])  # gdb also knows copies that were inlined into other files
+    if found == usual:
+        return []
+    _Asked.lines.update({pc: of_line[pc] for pc in found if pc in of_line})
+    return found
+
+
+def _as_gdb_has_it(file: str, line: int) -> list[int]:
+    """Where gdb stops at a line, but where it takes the place for a part of a prologue."""
+    try:
+        places = gdb.decode_line(f'"{file}":{line}')[1] or ()
+    except gdb.error:
+        return []
+    return sorted({place.pc for place in places if place.line == line and not _is_cold(place.pc)})
+
+
+def _is_optimized(function: UserFunction) -> bool:
+    library = libraries.library_at(function.entry)
+    return library is not None and is_optimized(library.elf, function.entry - library.bias)
+
+
+def forget() -> None:
+    """Forget the lines of addresses: a library has gone."""
+    _Asked.lines.clear()
+
+
+def standing(frame: gdb.Frame) -> tuple[gdb.Frame, str, int] | None:
+    """The frame, file and line of a thread whose newest frame is at such a place."""
+    asked = _Asked.lines.get(frame.pc())
+    while asked:
+        is_inlined = frame.type() == gdb.INLINE_FRAME
+        if not is_of_library(frame.name() or "") and asked.file == _file_of(frame, is_inlined=is_inlined):
+            return frame, asked.file, asked.line
+        if not is_inlined or (older := frame.older()) is None:
+            break
+        frame = older
+    return None
+
+
+def _file_of(frame: gdb.Frame, *, is_inlined: bool) -> str:
+    """The file of a function: an inlined one's symbol has the file that calls it, its frame that of its line."""
+    function = frame.function()
+    symtab = frame.find_sal().symtab if is_inlined or function is None else function.symtab
+    return symtab.fullname() if symtab else ""
+
+
+def _rows(functions: Sequence[UserFunction]) -> Iterator[Line]:
+    """The rows of the functions' files that begin statements, in the units of the functions; addresses in memory."""
+    files = {function.file for function in functions}
+    seen: set[tuple[str, int]] = set()
+    for function in functions:
+        library = libraries.library_at(function.entry)
+        table = lines_at(library.elf, function.entry - library.bias) if library else None
+        if library is None or table is None or (library.elf.path, id(table)) in seen:
+            continue
+        seen.add((library.elf.path, id(table)))
+        for sequence in table.sequences:
+            wanted = {index for index, name in enumerate(sequence.names) if name in files}
+            for index in range(len(sequence.addresses) - 1):
+                if sequence.files[index] in wanted:
+                    address, name, line = sequence.row(index)
+                    yield Line(address + library.bias, name, line)
+
+
+def _rows_of_gdb(functions: Sequence[UserFunction]) -> Iterator[Line]:
+    """All rows that gdb keeps of the functions' files, those within statements, too."""
+    tables = {each.fullname(): each.linetable() for function in functions if (each := symtab_of(function.entry))}
+    return (Line(row.pc, file, row.line) for file, table in tables.items() for row in table)
+
+
+def symtab_of(entry: int) -> gdb.Symtab | None:
+    """The file of the function that begins at an address, whatever is inlined there."""
+    functions = [function for function, _ in functions_around(entry)]
+    return functions[-1].symtab if functions else None
+
+
+def _stops(rows: Iterable[int]) -> list[int]:
+    """The first address in each function, or copy of an inlined one.
+
+    One of a library's that is inlined there counts for what it is inlined into. An address before its function is taken
+    where there is no other.
+    """
+    found: dict[tuple[int, int] | None, int] = {}
+    for pc in sorted(rows, key=lambda pc: (_is_cold(pc), pc)):
+        extents = [extent for _, extent in functions_around(pc)]
+        found.setdefault(next(iter(extents[_libraries_around(pc) :]), None), pc)
+    return sorted(found.values())
+
+
+def _libraries_around(pc: int) -> int:
+    """How many functions of libraries an address lies in that are inlined, each into the next."""
+    names = [function.print_name for function, _ in functions_around(pc)]
+    return sum(1 for _ in itertools.takewhile(is_of_library, names[:-1]))
+
+
+def is_of_library(name: str) -> bool:
+    """Whether a function is one that compilers and generators of bindings bring: no line of the user's is in it."""
+    return bool(_LIBRARIES.match(name))
+
+
+def _is_cold(pc: int) -> bool:
+    """Whether code lies before the function that it belongs to, whatever is inlined there."""
+    functions = [function for function, _ in functions_around(pc)]
+    entry = functions[-1].value().address if functions else None
+    return entry is not None and pc < int(entry)
+
+
+def functions_around(pc: int) -> Iterator[tuple[gdb.Symbol, tuple[int, int]]]:
+    """Functions that have an address, inlined ones too, the innermost first, each with where its code lies."""
+    block = gdb.block_for_pc(pc)
+    while block:
+        if block.function:
+            yield block.function, (block.start, block.end)
+        block = block.superblock
