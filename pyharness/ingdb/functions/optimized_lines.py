@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import itertools
 import re
+from functools import lru_cache
 from typing import TYPE_CHECKING, ClassVar
 
 import gdb
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from pyharness.ingdb.functions.user_functions import UserFunction
+    from pyharness.reading.binaries.line_table import LineTable
 
 _LIBRARIES = re.compile(r"(std|__gnu_cxx|__cxxabiv1|pybind11|nanobind)::")
 
@@ -95,19 +97,26 @@ def _file_of(frame: gdb.Frame, *, is_inlined: bool) -> str:
 def _rows(functions: Sequence[UserFunction]) -> Iterator[Line]:
     """The rows of the functions' files that begin statements, in the units of the functions; addresses in memory."""
     files = {function.file for function in functions}
-    seen: set[tuple[str, int]] = set()
+    seen: set[tuple[int, LineTable]] = set()
     for function in functions:
         library = libraries.library_at(function.entry)
         table = lines_at(library.elf, function.entry - library.bias) if library else None
-        if library is None or table is None or (library.elf.path, id(table)) in seen:
+        if library is None or table is None or (library.bias, table) in seen:
             continue
-        seen.add((library.elf.path, id(table)))
-        for sequence in table.sequences:
-            wanted = {index for index, name in enumerate(sequence.names) if name in files}
-            for index in range(len(sequence.addresses) - 1):
-                if sequence.files[index] in wanted:
-                    address, name, line = sequence.row(index)
-                    yield Line(address + library.bias, name, line)
+        seen.add((library.bias, table))
+        for file in files:
+            yield from (row._replace(address=row.address + library.bias) for row in _rows_of(table, file))
+
+
+@lru_cache(maxsize=256)
+def _rows_of(table: LineTable, file: str) -> list[Line]:
+    """The rows of a file in a unit; breakpoints are looked up again whenever a library is loaded."""
+    found: list[Line] = []
+    for sequence in table.sequences:
+        numbers = {number for number, name in enumerate(sequence.names) if name == file}
+        indices = range(len(sequence.addresses) - 1)
+        found += [sequence.row(index) for index in indices if sequence.files[index] in numbers]
+    return found
 
 
 def _rows_of_gdb(functions: Sequence[UserFunction]) -> Iterator[Line]:
