@@ -97,15 +97,16 @@ def _file_of(frame: gdb.Frame, *, is_inlined: bool) -> str:
 def _rows(functions: Sequence[UserFunction]) -> Iterator[Line]:
     """The rows of the functions' files that begin statements, in the units of the functions; addresses in memory."""
     files = {function.file for function in functions}
-    seen: set[tuple[int, LineTable]] = set()
+    found: list[tuple[int, LineTable]] = []
     for function in functions:
         library = libraries.library_at(function.entry)
-        table = lines_at(library.elf, function.entry - library.bias) if library else None
-        if library is None or table is None or (library.bias, table) in seen:
+        if library is None or any(table.sequence_at(function.entry - bias) for bias, table in found):
             continue
-        seen.add((library.bias, table))
+        if table := lines_at(library.elf, function.entry - library.bias):
+            found.append((library.bias, table))
+    for bias, table in found:
         for file in files:
-            yield from (row._replace(address=row.address + library.bias) for row in _rows_of(table, file))
+            yield from (row._replace(address=row.address + bias) for row in _rows_of(table, file))
 
 
 @lru_cache(maxsize=256)
