@@ -124,7 +124,7 @@ CIRCLES = {
         {"fx.transforms"}
         | {f"fx.transforms.{name}" for name in ("inlining", "inverting", "probing", "registry", "replacing")}
     ): "the registry imports its own package, so that all transforms are registered",
-    frozenset({"ingdb.variables.node", "ingdb.variables.tensor"}): "a tensor has a node, which saves tensors",
+    frozenset({"ingdb.variables.of_torch.node", "ingdb.variables.tensor"}): "a tensor has a node, which saves tensors",
 }
 """Known exceptions: modules that import each other at run time, inside of functions."""
 INCLUDES = {

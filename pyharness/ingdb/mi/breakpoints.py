@@ -8,7 +8,7 @@ from pyharness.ingdb.mi.commands import handles
 from pyharness.ingdb.mi.merged_frame import Place
 from pyharness.ingdb.stops.one_call import OneCall
 from pyharness.ingdb.stops.stop_at_functions import is_set, set_breakpoint
-from pyharness.ingdb.variables.calls_of_node import CallsOfNode
+from pyharness.ingdb.variables.of_torch.calls_of_node import CallsOfNode
 from pyharness.protocol import mi
 
 

@@ -13,12 +13,12 @@ from pyharness.ingdb.mi.commands import handles, select
 from pyharness.ingdb.printers import known
 from pyharness.ingdb.stack import backtrace
 from pyharness.ingdb.stack.held_levels import HELD_LEVELS
-from pyharness.ingdb.variables.element_lines import lines_of_element
 from pyharness.ingdb.variables.expression import evaluate
 from pyharness.ingdb.variables.frame import scopes
 from pyharness.ingdb.variables.items import Handles, page
-from pyharness.ingdb.variables.kernel import kernel_scopes
-from pyharness.ingdb.variables.kernel_frame import kernel_frame
+from pyharness.ingdb.variables.kernels.element_lines import lines_of_element
+from pyharness.ingdb.variables.kernels.frame import kernel_frame
+from pyharness.ingdb.variables.kernels.kernel import kernel_scopes
 from pyharness.model.errors import HarnessError
 from pyharness.protocol import mi
 from pyharness.reading.process.memory import UnreadableError

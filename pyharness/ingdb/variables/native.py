@@ -16,13 +16,13 @@ from pyharness.ingdb.tensors.address import plain_type, referred
 from pyharness.ingdb.tensors.members import A_REFERENCE, CLASSES, REFERENCES, is_in_pieces
 from pyharness.ingdb.time_limit import each, limited
 from pyharness.ingdb.variables import data_pointers
-from pyharness.ingdb.variables import module as variables_module
-from pyharness.ingdb.variables import node as variables_node
-from pyharness.ingdb.variables import optimizer as variables_optimizer
 from pyharness.ingdb.variables import python as variables_python
 from pyharness.ingdb.variables import tensor as variables_tensor
 from pyharness.ingdb.variables.assign import assigned
 from pyharness.ingdb.variables.items import Content, Item
+from pyharness.ingdb.variables.of_torch import module as variables_module
+from pyharness.ingdb.variables.of_torch import node as variables_node
+from pyharness.ingdb.variables.of_torch import optimizer as variables_optimizer
 from pyharness.ingdb.variables.runs import run_of
 from pyharness.model.variable import Variable
 

@@ -15,7 +15,7 @@ from pyharness.ingdb.settings import temporarily
 from pyharness.ingdb.time_limit import limited
 from pyharness.ingdb.variables import data_pointers, native, op_values, slices, tensor_parts
 from pyharness.ingdb.variables.items import Item, page
-from pyharness.ingdb.variables.kernel import kernel_item
+from pyharness.ingdb.variables.kernels.kernel import kernel_item
 from pyharness.ingdb.variables.native import Printed, is_null_pointer, native_item, null_pointer
 from pyharness.model.errors import HarnessError
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from pyharness.ingdb import torch_process
 from pyharness.ingdb.printers import values as tensor_values
 from pyharness.ingdb.variables.items import Content, Item
-from pyharness.ingdb.variables.node import node_at, node_item
+from pyharness.ingdb.variables.of_torch.node import node_at, node_item
 from pyharness.ingdb.variables.tensor import tensor_item
 from pyharness.model.text.module_text import module_line
 from pyharness.model.variable import Variable

@@ -91,7 +91,7 @@ class TensorContent(Content):
         return tensor_item("grad", info, evaluate=evaluate)
 
     def _grad_fn(self) -> Item:
-        from pyharness.ingdb.variables.node import node_item
+        from pyharness.ingdb.variables.of_torch.node import node_item
 
         node = self._info.grad_fn
         evaluate = f"{self._evaluate}.grad_fn" if self._evaluate else None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import gdb
 
 from pyharness.ingdb.stack import backtrace
-from pyharness.ingdb.variables.kernel_frame import kernel_frame
+from pyharness.ingdb.variables.kernels.frame import kernel_frame
 
 
 class CallsOfNode:

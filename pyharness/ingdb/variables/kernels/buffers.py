@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     import gdb
 
-    from pyharness.ingdb.variables.kernel_frame import KernelFrame
+    from pyharness.ingdb.variables.kernels.frame import KernelFrame
     from pyharness.model.kernel_text import Parameter
 
 _ELSEWHERE = (

@@ -6,9 +6,9 @@ import re
 from typing import TYPE_CHECKING
 
 from pyharness.ingdb.variables.items import Item, Listed
-from pyharness.ingdb.variables.kernel_buffers import buffer_named, buffers
-from pyharness.ingdb.variables.kernel_frame import kernel_frame
-from pyharness.ingdb.variables.kernel_nodes import element_here, index_named, node_named, nodes_here
+from pyharness.ingdb.variables.kernels.buffers import buffer_named, buffers
+from pyharness.ingdb.variables.kernels.frame import kernel_frame
+from pyharness.ingdb.variables.kernels.nodes import element_here, index_named, node_named, nodes_here
 from pyharness.model.kernel_text import place_text
 from pyharness.model.variable import Variable
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     import gdb
 
-    from pyharness.ingdb.variables.kernel_frame import KernelFrame
+    from pyharness.ingdb.variables.kernels.frame import KernelFrame
 
 _NAME = re.compile(r"[^\W\d]\w*")
 

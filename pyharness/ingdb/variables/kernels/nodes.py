@@ -12,7 +12,7 @@ import gdb
 from pyharness.ingdb.printers.of_torch.lanes import as_number, lanes_of
 from pyharness.ingdb.printers.values import value_text
 from pyharness.ingdb.variables.items import Item, Listed
-from pyharness.ingdb.variables.kernel_buffers import buffer_named, number_named
+from pyharness.ingdb.variables.kernels.buffers import buffer_named, number_named
 from pyharness.model.kernel_elements import OPTIMIZED, nodes_of, result_of
 from pyharness.model.kernel_text import computed, names_in, place_text
 from pyharness.model.variable import Variable
@@ -20,7 +20,7 @@ from pyharness.model.variable import Variable
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from pyharness.ingdb.variables.kernel_frame import KernelFrame
+    from pyharness.ingdb.variables.kernels.frame import KernelFrame
     from pyharness.model.kernel_frames import Standing
     from pyharness.model.kernel_map import Held, KernelLine
 

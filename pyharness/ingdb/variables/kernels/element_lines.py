@@ -11,7 +11,7 @@ from pyharness.protocol.mi import KernelLines
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pyharness.ingdb.variables.kernel_frame import KernelFrame
+    from pyharness.ingdb.variables.kernels.frame import KernelFrame
     from pyharness.model.kernel_frames import Standing
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from pyharness.ingdb import torch_process
 from pyharness.ingdb.printers.values import tensor_at
 from pyharness.ingdb.variables.items import Item, Listed
-from pyharness.ingdb.variables.module import object_of_value
+from pyharness.ingdb.variables.of_torch.module import object_of_value
 from pyharness.ingdb.variables.tensor import tensor_item
 from pyharness.model.variable import Variable
 from pyharness.reading.functions.cxx_class import class_name

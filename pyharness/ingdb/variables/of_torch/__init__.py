@@ -1,0 +1,1 @@
+"""Variables of objects of torch that are no tensors: autograd nodes, modules and optimizers."""
