@@ -82,7 +82,7 @@ def _beginning(frame: gdb.Frame, file: str, line: int | None) -> gdb.Frame:
     Clang has that line at its first instruction, rustc behind the prologue, and in it what is inlined first.
     """
     outer = _outermost(frame)
-    while frame != outer and optimized_lines.is_of_library(frame.name() or "") and (older := frame.older()) is not None:
+    while frame != outer and optimized_lines.is_of_library(frame.name() or "", file) and (older := frame.older()):
         frame = older  # no line of the user's is in it
     function = outer.function() if outer != frame else None
     if function is None or function.symtab.fullname() != file:

@@ -11,7 +11,6 @@ says of the address.
 
 from __future__ import annotations
 
-import itertools
 import re
 from functools import lru_cache
 from typing import TYPE_CHECKING, ClassVar
@@ -30,6 +29,8 @@ if TYPE_CHECKING:
     from pyharness.reading.binaries.line_table import LineTable
 
 _LIBRARIES = re.compile(r"(std|__gnu_cxx|__cxxabiv1|pybind11|nanobind)::")
+_TORCH = re.compile(r"(at|c10|torch|caffe2)::")
+_TORCHS_SOURCE = re.compile(r"/(aten|c10|torch)/")
 
 
 class _Asked:
@@ -48,7 +49,8 @@ def addresses(file: str, line: int, functions: Sequence[UserFunction]) -> list[i
         line = min((row.line for row in rows if row.line >= line), default=line)
         usual = _as_gdb_has_it(file, line)
     of_line = {row.address: row for row in rows if row.line == line}
-    found = _stops([*of_line, *usual])  # gdb also knows copies that were inlined into other files
+    path = optimized[0].file if optimized else file
+    found = _stops([*of_line, *usual], path)  # gdb also knows copies that were inlined into other files
     if found == usual:
         return []
     _Asked.lines.update({pc: of_line[pc] for pc in found if pc in of_line})
@@ -79,7 +81,7 @@ def standing(frame: gdb.Frame) -> tuple[gdb.Frame, str, int] | None:
     asked = _Asked.lines.get(frame.pc())
     while asked:
         is_inlined = frame.type() == gdb.INLINE_FRAME
-        if not is_of_library(frame.name() or "") and asked.file == _file_of(frame, is_inlined=is_inlined):
+        if not is_of_library(frame.name() or "", asked.file) and asked.file == _file_of(frame, is_inlined=is_inlined):
             return frame, asked.file, asked.line
         if not is_inlined or (older := frame.older()) is None:
             break
@@ -132,28 +134,24 @@ def symtab_of(entry: int) -> gdb.Symtab | None:
     return functions[-1].symtab if functions else None
 
 
-def _stops(rows: Iterable[int]) -> list[int]:
-    """The first address in each function, or copy of an inlined one.
+def _stops(rows: Iterable[int], file: str) -> list[int]:
+    """The first address of a line of a file in each function, or copy of an inlined one.
 
     One of a library's that is inlined there counts for what it is inlined into. An address before its function is taken
     where there is no other.
     """
     found: dict[tuple[int, int] | None, int] = {}
     for pc in sorted(rows, key=lambda pc: (_is_cold(pc), pc)):
-        extents = [extent for _, extent in functions_around(pc)]
-        found.setdefault(next(iter(extents[_libraries_around(pc) :]), None), pc)
+        around = list(functions_around(pc))
+        while len(around) > 1 and is_of_library(around[0][0].print_name, file):
+            del around[0]
+        found.setdefault(around[0][1] if around else None, pc)
     return sorted(found.values())
 
 
-def _libraries_around(pc: int) -> int:
-    """How many functions of libraries an address lies in that are inlined, each into the next."""
-    names = [function.print_name for function, _ in functions_around(pc)]
-    return sum(1 for _ in itertools.takewhile(is_of_library, names[:-1]))
-
-
-def is_of_library(name: str) -> bool:
-    """Whether a function is one that compilers and generators of bindings bring: no line of the user's is in it."""
-    return bool(_LIBRARIES.match(name))
+def is_of_library(name: str, file: str) -> bool:
+    """Whether no line of a file is in a function: compilers, generators of bindings or torch bring it."""
+    return bool(_LIBRARIES.match(name)) or bool(_TORCH.match(name) and not _TORCHS_SOURCE.search(file))
 
 
 def _is_cold(pc: int) -> bool:
