@@ -42,6 +42,8 @@ class _Asked:
 def addresses(file: str, line: int, functions: Sequence[UserFunction]) -> list[int]:
     """Where to stop at a line of a file that has ``functions``, or the next line with code; empty: as gdb has it."""
     optimized = [function for function in functions if _is_optimized(function)]
+    if not optimized:
+        return []
     rows, usual = list(_rows(optimized)), _as_gdb_has_it(file, line)
     if not any(row.line >= line for row in rows):
         rows = list(_rows_of_gdb(optimized))  # the last lines of a file may begin no statement
@@ -49,8 +51,10 @@ def addresses(file: str, line: int, functions: Sequence[UserFunction]) -> list[i
         line = min((row.line for row in rows if row.line >= line), default=line)
         usual = _as_gdb_has_it(file, line)
     of_line = {row.address: row for row in rows if row.line == line}
-    path = optimized[0].file if optimized else file
-    found = _stops([*of_line, *usual], path)  # gdb also knows copies that were inlined into other files
+    found = _stops(of_line, optimized[0].file)
+    known = {_block(pc, optimized[0].file) for pc in found}
+    # gdb has a place for each block, and also knows copies of a function that were inlined into other files.
+    found = sorted({*found, *(pc for pc in usual if _block(pc, optimized[0].file) not in known)})
     if found == usual:
         return []
     _Asked.lines.update({pc: of_line[pc] for pc in found if pc in of_line})
@@ -147,6 +151,18 @@ def _stops(rows: Iterable[int], file: str) -> list[int]:
             del around[0]
         found.setdefault(around[0][1] if around else None, pc)
     return sorted(found.values())
+
+
+def _block(pc: int, file: str) -> tuple[int, int] | None:
+    """Where the block lies that an address is in, or in which what a library has there is inlined."""
+    found = gdb.block_for_pc(pc)
+    for function, _ in list(functions_around(pc))[:-1]:
+        if not is_of_library(function.print_name, file):
+            break
+        while found and found.function != function:
+            found = found.superblock
+        found = found.superblock if found else None
+    return (found.start, found.end) if found else None
 
 
 def is_of_library(name: str, file: str) -> bool:

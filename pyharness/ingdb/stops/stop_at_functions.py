@@ -48,7 +48,8 @@ def set_breakpoint(request: Break, call: Calls | None = None) -> Bound:
     if not found:
         return Bound((), _hint(request))
     _wake([known[spec] for spec in found if spec in known])
-    for spec in [spec for spec in known if spec not in found and (_is_of_others(spec) or not spec.startswith("*"))]:
+    of_line = _line_spec(request.file, request.line)
+    for spec in [spec for spec in known if spec not in found and (_is_of_others(spec) or spec == of_line)]:
         known.pop(spec).delete()  # the user's own has come since, or a library in which gdb does not find the line
     specs = [spec for spec in found if spec not in known]
     numbers: list[int] = []
