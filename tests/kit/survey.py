@@ -21,7 +21,7 @@ _CHILDREN = 40
 
 @dataclass
 class Survey:
-    """What was seen; ``stack`` gives everything that is looked at, level by level."""
+    """What was seen at the stops that ``look`` was called at."""
 
     program: Program
     depth: int = 2

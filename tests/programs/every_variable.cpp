@@ -243,7 +243,7 @@ plain(const std::vector<double>& numbers, double scale, const char* name) {
   std::chrono::milliseconds milliseconds(1500);
   auto now = std::chrono::system_clock::now();
   auto steady = std::chrono::steady_clock::now();
-  std::filesystem::path path = "/tmp/some/where";
+  std::filesystem::path path = "some/where";
   std::atomic<int> atomic = 4;
   std::atomic<std::shared_ptr<int>> atomic_shared;
   std::mutex mutex;
@@ -372,17 +372,6 @@ plain(const std::vector<double>& numbers, double scale, const char* name) {
   return sum;
 }
 
-template <int depth, class... Types>
-[[gnu::noinline]] int deeper(const std::tuple<Types...>& values) {
-  if constexpr (depth > 0)
-    return deeper<depth - 1>(std::tuple_cat(
-        values,
-        std::tuple<
-            std::vector<std::map<std::string, std::array<Types, 2>>>...>{}));
-  used(values);
-  return static_cast<int>(sizeof...(Types));
-}
-
 [[gnu::noinline]] int thrown(int n) {
   try {
     std::string kept = "kept";
@@ -408,7 +397,6 @@ extern "C" int look() {
   int sum = containers(n);
   sum += wrapped(n);
   result += raw(n, numbers.data());
-  sum += deeper<3>(std::tuple<int, float>{});
   sum += thrown(n);
   std::thread worker([&numbers, sum] {
     double local = numbers.back();

@@ -242,9 +242,7 @@ class Fields(Content):
             shown = Variable(field.name or "<anonymous>", "", str(part.type), memory=_memory(part))
             return Item(shown, Fields(part, self._evaluate, self._link))
         if part.type.name == f"{self._value.type.name}::{field.name}":
-            return native_item(
-                field.name, part, self._evaluate
-            )  # a variant of Rust's, which has no name in expressions
+            return native_item(field.name, part, self._evaluate)  # a variant of Rust's: expressions do not name it
         called = _NUMBERED.sub(r"\1", field.name)
         return native_item(field.name, part, f"{self._path}{called}" if self._path else None)
 

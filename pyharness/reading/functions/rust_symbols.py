@@ -1,4 +1,4 @@
-"""Names of Rust's functions from symbols of the newer form, which begin with ``_R``: rustc's own since 1.97.
+"""Names of Rust's functions from symbols of the newer form, which begin with ``_R``: rustc 1.97 makes them (nightly).
 
 Source: Rust's RFC 2603, "symbol name mangling v0", and "v0 Symbol Format" of the book of rustc.
 """

@@ -19,7 +19,6 @@ from pyharness.ingdb.tensors.members import address_of
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-_WORD = 8
 _BUFFER_AT = {"ostringstream": 1, "istringstream": 2, "stringstream": 3, "stringbuf": 0}
 """Words before the buffer."""
 _STREAM = re.compile(
