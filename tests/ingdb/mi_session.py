@@ -3,6 +3,7 @@
 import os
 import queue
 import subprocess
+import threading
 
 from kit import builds, marks
 from kit.paths import PROGRAMS
@@ -36,12 +37,19 @@ class Attached:
             env=os.environ | (environment or {}),
         )
         self._stops = queue.SimpleQueue()
+        self._lines = queue.SimpleQueue()
+        self._listener = threading.Thread(target=self._listen)
+        self._listener.start()
         code = UserCode()
         self.native = NativeSide(GdbLink(self._notice, code), code)
 
     def _notice(self, notice):
         if notice is None or notice.kind == "stopped":
             self._stops.put(notice)
+
+    def _listen(self):
+        for line in self.process.stdout:
+            self._lines.put(line.decode().rstrip("\n"))
 
     def __enter__(self):
         self.native.prepare()
@@ -54,6 +62,7 @@ class Attached:
         self.process.kill()
         self.native.close(let_go=False)
         self.process.wait()
+        self._listener.join()
         for stream in (self.process.stdin, self.process.stdout, self.process.stderr):
             stream.close()
 
@@ -63,8 +72,11 @@ class Attached:
         self.process.stdin.flush()
 
     def heard(self):
-        """The program's next line of output."""
-        return self.process.stdout.readline().decode().rstrip("\n")
+        """The program's next line of output; what was said with gdb where none comes."""
+        try:
+            return self._lines.get(timeout=_PATIENCE)
+        except queue.Empty:
+            raise AssertionError(self.story()) from None
 
     def stop(self, user_breakpoints=()):
         """The next stop that means something: its reason, its thread, the record."""

@@ -35,6 +35,17 @@ struct Counter : torch::CustomClassHolder {
   int64_t count = 3;
 };
 
+// Also where TORCH_CHECK throws: Python 3.14 crashes where an object goes
+// without the GIL.
+struct DroppedWithGil {
+  THPObjectPtr& object;
+  ~DroppedWithGil() {
+    const PyGILState_STATE state = PyGILState_Ensure();
+    object = nullptr;
+    PyGILState_Release(state);
+  }
+};
+
 at::Tensor wait(
     const at::Tensor& argument,
     at::TensorList many,
@@ -137,12 +148,10 @@ at::Tensor wait(
   auto* corrupt = reinterpret_cast<c10::TensorImpl*>(garbage);
   auto& wild_hashed = reinterpret_cast<decltype(hashed)&>(garbage);
   auto* unmapped = reinterpret_cast<c10::TensorImpl*>(8);
+  const DroppedWithGil dropped{python_text};
   char byte = 'r';
   TORCH_CHECK(::write(static_cast<int>(ready), &byte, 1) == 1);
   TORCH_CHECK(::read(static_cast<int>(go), &byte, 1) >= 0); // @wait
-  PyGILState_Ensure();
-  python_text = nullptr;
-  PyGILState_Release(PyGILState_UNLOCKED);
   return argument.alias();
 }
 
