@@ -18,6 +18,7 @@ from pyharness.model.ranks.rank import Rank
 from pyharness.model.results.aftermath import Aftermath
 from pyharness.model.threads import ThreadStack
 from pyharness.model.transcript import signal_name
+from pyharness.model.unlocked_call import unlocked_call
 from pyharness.ranks.blame.activity import of_rank, of_workers
 from pyharness.ranks.looking import workers_below
 from pyharness.reading.live.stacks import MAX_FRAMES, read_stacks
@@ -50,8 +51,8 @@ def of_crash(wanted: Reported, process: int, fault: Fault) -> Aftermath:
         what, threads, note = death.signal.text, death.threads, ""
     except HarnessError as error:
         threads, unread = _threads(process)
-        what, note = _by_the_kernel(process, fault), unread or _without_gdb(error)
         threads = _first(threads, fault.thread)
+        what, note = _by_the_kernel(process, fault, threads), unread or _without_gdb(error)
     below = replace(threads[0], frames=_interrupted(threads[0].frames), signal="") if threads else None
     whole = (below, *threads[1:]) if below else ()
     return Aftermath("crash", wanted.name, wanted.command, *_circumstances(process), what, whole, note=note)
@@ -169,13 +170,23 @@ def _interrupted(frames: tuple[Frame, ...]) -> tuple[Frame, ...]:
     return frames[of_handlers(frames) :] or frames
 
 
-def _by_the_kernel(process: int, fault: Fault) -> str:
+def _by_the_kernel(process: int, fault: Fault, threads: Sequence[ThreadStack]) -> str:
     """The signal, and what lies at its address; what the program said last takes a gdb."""
     name = signal_name(fault.number)
     if fault.code <= 0 or name.startswith(("SIGFPE", "SIGILL", "SIGABRT")):
         return name
+    called = _python_call(threads)
     try:
         maps = Path(f"/proc/{process}/maps").read_text(encoding="utf-8", errors="surrogateescape")
     except OSError:
-        return f"{name} at {fault.value:#x}"
-    return f"{name} at {fault.value:#x}: {fault_address.described(fault.value, fault_address.areas(maps), 0)}"
+        return f"{name} at {fault.value:#x}{f': {called}' if called else ''}"
+    lies = fault_address.described(fault.value, fault_address.areas(maps), 0)
+    return f"{name} at {fault.value:#x}: {'; '.join(filter(None, (called, lies)))}"
+
+
+def _python_call(threads: Sequence[ThreadStack]) -> str:
+    """What was wrong with the call of Python's C API in which the first thread stands; empty for nothing."""
+    if not threads or threads[0].holds_gil:
+        return ""
+    python_runs = any(frame.language == "python" for one in threads for frame in one.frames)
+    return unlocked_call(_interrupted(threads[0].frames), python_runs=python_runs)

@@ -65,6 +65,7 @@ def test_an_assertion_that_fails(program):
     [
         ("T", "nothing caught capable::Refused: nobody listens"),
         ("E", "std::terminate was called without an exception"),
+        ("J", "std::terminate was called because a std::thread was destroyed or assigned to that nobody had joined"),
     ],
 )
 def test_an_exception_that_nothing_catches(program, letter, why):

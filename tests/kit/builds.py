@@ -73,6 +73,11 @@ def plain_extension(python: str) -> Path:
     return _module("plain", python, PROGRAMS / "plain_extension.c")
 
 
+def unlocked_calls(python: str) -> Path:
+    """The folder with the module ``unlocked`` for an interpreter."""
+    return _module("unlocked", python, PROGRAMS / "unlocked_calls.c", "-pthread")
+
+
 def own_interpreter() -> Path | None:
     """An interpreter of this Python's version whose file has debug information; ``None`` without a libpython."""
     version = sysconfig.get_config_var("VERSION")

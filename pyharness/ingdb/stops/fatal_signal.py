@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING
 
 import gdb
 
+from pyharness.ingdb.stack import backtrace
 from pyharness.ingdb.stops import last_words, watched_memory
 from pyharness.model.frozen import frozen
+from pyharness.model.unlocked_call import unlocked_call
 from pyharness.protocol import mi
 from pyharness.reading.process import fault_address
 
@@ -21,6 +23,8 @@ if TYPE_CHECKING:
 
 _WITH_ADDRESS = {signal.SIGSEGV, signal.SIGBUS, signal.SIGILL, signal.SIGFPE}
 _KERNEL = 0x80
+_NEAR = 32
+"""Frames within which native code has called the interpreter that a signal came in."""
 _MASK = (1 << 64) - 1
 _CODES: dict[tuple[int, int], str] = {  # sigaction(2)
     (signal.SIGSEGV, 1): "the address is not mapped",
@@ -64,15 +68,27 @@ def explained(
     """
     by_process = sent.code <= 0
     sender = sent.sender if by_process else 0
+    own = sender == gdb.selected_inferior().pid
+    of_itself = not by_process or (own and sent.number == signal.SIGABRT)
     address = None if by_process or sent.number not in _WITH_ADDRESS else _address(sent, frame)
     return mi.SignalStop(
         name=_name(sent.number),
         meaning=signal.strsignal(sent.number) or "",
         reason=_CODES.get((sent.number, sent.code), ""),
-        sender=0 if sender == gdb.selected_inferior().pid else sender,
+        sender=0 if own else sender,
         address=address,
         what=_what(sent.number, address, frame, memory) or _said(sent.number, inside),
+        python_call=_python_call(inside) if of_itself else "",
     )
+
+
+def _python_call(inside: int) -> str:
+    """What was wrong with the call of Python's C API in which the selected thread stands; empty for nothing."""
+    python = backtrace.current_python()
+    stack = backtrace.thread_stack(limit=inside + _NEAR)
+    if stack.holds_gil or (python is not None and python.layout.free_threaded):
+        return ""
+    return unlocked_call(stack.frames[inside:], python_runs=python is not None)
 
 
 def _address(sent: Sent, frame: gdb.Frame) -> int | None:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from typing import TYPE_CHECKING
+
 import gdb
 
 from pyharness.ingdb.process import libraries
@@ -11,11 +14,18 @@ from pyharness.ingdb.stops import cxx_exception
 from pyharness.reading.process.memory import Memory, UnreadableError
 from pyharness.reading.process.thread_local import address_in_thread, of_accessor
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pyharness.model.frames import Frame
+
 _MESSAGE, _MAX_MESSAGE = 4, 1000
 """``struct abort_msg_s`` of glibc: a size, then the text."""
 _UNWIND_HEADER = 80
 """Where it lies in libstdc++'s ``__cxa_exception``."""
 _RUNTIME = "libstdc++.so"
+_THREAD_ENDS = re.compile(r"std::thread::(~thread|operator=)")
+_NOT_JOINED = "std::terminate was called because a std::thread was destroyed or assigned to that nobody had joined"
 _NEAR = 16
 """Frames between ``abort`` and what called for the end."""
 
@@ -33,21 +43,28 @@ def last_words(inside: int = 0) -> str:
 
 
 def _uncaught(memory: Memory, inside: int) -> str:
-    if not _terminates(inside):
+    callers = _terminates(inside)
+    if callers is None:
         return ""
     header = _latest_exception(memory)
     if not header:
-        return "std::terminate was called without an exception"
+        joined = any(_THREAD_ENDS.match(frame.function) for frame in callers)
+        return _NOT_JOINED if joined else "std::terminate was called without an exception"
     found = cxx_exception.caught(memory, header + _UNWIND_HEADER)
     return f"nothing caught {found.type}{f': {found.what}' if found.what else ''}"
 
 
-def _terminates(inside: int) -> bool:
-    """Whether the C++ runtime has called ``abort``, or a handler that did: its own functions have no names."""
+def _terminates(inside: int) -> Sequence[Frame] | None:
+    """The innermost frames where the C++ runtime has called ``abort``, or a handler that did; ``None`` where it has not.
+
+    Its own functions have no names.
+    """
     stack = backtrace.thread_stack(limit=inside + _NEAR).frames[inside:]
     paths = [libraries.path_at(frame.address) for frame in stack if frame.address]
     callers = [path for path in paths if "/libc.so" not in path]
-    return f"/{_RUNTIME}" in "".join(callers[:1]) or any(frame.function.startswith("std::terminate") for frame in stack)
+    of_runtime = f"/{_RUNTIME}" in "".join(callers[:1])
+    terminates = of_runtime or any(frame.function.startswith("std::terminate") for frame in stack)
+    return stack if terminates else None
 
 
 def _latest_exception(memory: Memory) -> int:

@@ -83,7 +83,8 @@ class Symbols(Content):
             if symbol.type is not None and is_null_pointer(symbol.type):
                 return null_pointer(symbol)
             return Item(Variable(symbol.name, f"<{error}>", str(symbol.type)))
-        return native_item(symbol.name, value, symbol.name)
+        is_of_a_pack = "#" in symbol.name  # GCC's name for it, ``args#1``, is none of C++'s
+        return native_item(symbol.name, value, None if is_of_a_pack else symbol.name)
 
     def assign(self, name: str, value: str) -> Item:
         """Assign as gdb's ``print NAME = VALUE`` does."""

@@ -127,12 +127,14 @@ class SignalStop:
     """The address that could not be accessed."""
     what: str
     """What lies there, for a person."""
+    python_call: str = ""
+    """What was wrong with a call of Python's C API, for a person; empty for nothing."""
 
     @property
     def text(self) -> str:
         """One line for a person."""
         where = f" at {self.address:#x}" if self.address is not None else ""
-        told = "; ".join(filter(None, (self.what, self.reason if not self.what else "")))
+        told = "; ".join(filter(None, (self.python_call, self.what, self.reason if not self.what else "")))
         by = f", sent by process {self.sender}" if self.sender else ""
         return f"{self.name} ({self.meaning}){where}{by}{f': {told}' if told else ''}"
 
