@@ -1,5 +1,7 @@
 """A variable that is not made yet, or destroyed, neither holds gdb up nor hides what is beside it."""
 
+import re
+
 import pytest
 
 from kit.looking import standing
@@ -20,6 +22,7 @@ def test_the_others_are_shown_beside_a_circle(program):
     assert TOO_LONG in shown["circular"]
     assert TOO_LONG in shown["holder"]
     assert "_M_manager" in shown["unmade"]
+    assert re.match(r"<corrupt: a length of \d{10,}> <the container cannot be read", shown["hashed"])
     assert shown["number"] == "7"
 
 

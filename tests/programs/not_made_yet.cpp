@@ -3,6 +3,7 @@
 #include <any>
 #include <cstring>
 #include <map>
+#include <unordered_map>
 
 namespace {
 
@@ -34,8 +35,11 @@ extern "C" int look() {
   auto& circular = reinterpret_cast<Map&>(memory);
   void* garbage[] = {memory, memory};
   auto& unmade = reinterpret_cast<std::any&>(garbage);
+  // Buckets, their number, the first node, the count.
+  void* words[] = {memory, memory, nullptr, memory, memory, memory, memory};
+  auto& hashed = reinterpret_cast<std::unordered_map<int, int>&>(words);
   Holder holder{6, circular, 7};
   int number = 7;
-  number += made.size() + (&unmade != nullptr); // @look
+  number += made.size() + (&unmade != nullptr) + (&hashed != nullptr); // @look
   return number;
 }

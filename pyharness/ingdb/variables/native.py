@@ -43,6 +43,10 @@ _MAX_COUNT = 1 << 20
 _MAX_WALK = 10_000
 """Elements of a container that can only be counted by walking through it."""
 _COUNTED = re.compile(r"(?:of length|with) (\d+)")
+_COUNTED_BY_GCC = re.compile(r"std::(?:__\w+::)?\w+ (?:of length|with) (\d+)")
+_MOST_ELEMENTS = 1 << 40
+"""No program has memory for more."""
+_UNREADABLE = "the container cannot be read: made yet, or freed already?"
 _PYTHON_OBJECT = re.compile(r"(?:const )?(?:struct )?(?:PyObject|_object) \*(?: const)?")
 _NUMBERED = re.compile(r"^__(\d+)$")
 """A field of a tuple of Rust's: expressions call it by its number."""
@@ -99,6 +103,10 @@ def _item(name: str, value: gdb.Value, evaluate: str | None) -> Item:
         is_all = not owned.offset and variables_tensor.is_indexable(owned.info)
         return Item(shown, variables_tensor.Rows(owned.info, 0, 0) if is_all else _content(value, evaluate))
     text = shortened(tensor_values.value_text(value))
+    said = _COUNTED_BY_GCC.match(text)
+    if said and int(said[1]) > _MOST_ELEMENTS:
+        shown = Variable(name, f"<corrupt: a length of {said[1]}>", kind, note=_UNREADABLE, evaluate=evaluate)
+        return Item(shown, Fields(referred(value), evaluate))
     shown = Variable(name, text, kind, memory=_memory(value), evaluate=evaluate)
     return Item(shown, _content(value, evaluate))
 
@@ -325,7 +333,7 @@ class Printed(Content):
         try:
             yield from self._children(start, stop)
         except Exception as error:  # noqa: BLE001  (as in `native_item`)
-            yield Item(Variable("…", f"<{error}>", note="the container cannot be read: made yet, or freed already?"))
+            yield Item(Variable("…", f"<{error}>", note=_UNREADABLE))
 
     def _children(self, start: int, stop: int) -> Iterator[Item]:
         pairs = each(self._printer.children())
