@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from itertools import dropwhile, takewhile
+from itertools import takewhile
 from typing import TYPE_CHECKING
 
 from pyharness.model.plumbing import native_family
@@ -14,9 +14,8 @@ if TYPE_CHECKING:
 
     from pyharness.model.frames import Frame
 
-_NEEDS_GIL = re.compile(
-    r"_?Py(?!Mem_Raw|Thread_|GILState_|Eval_(Save|Restore|Acquire|Release)|_?Initialize|_?Finalize)"
-)
+_NEEDS_NONE = re.compile(r"_?Py(Mem_Raw|Thread_|GILState_|Eval_(Save|Restore|Acquire|Release)|_?Initialize|_?Finalize)")
+_OF_THE_API = re.compile(r"_?Py")
 _EXITS = frozenset({"exit", "__run_exit_handlers", "__cxa_finalize"})
 
 
@@ -45,10 +44,17 @@ def _of_user(frames: Sequence[Frame]) -> str:
 
 
 def _called(frames: Sequence[Frame]) -> str:
-    """The function through which native code came into the interpreter; empty for one that needs no GIL."""
-    within = dropwhile(lambda frame: _family(frame) == "libc", frames)
-    names = [frame.function for frame in takewhile(_is_interpreters, within) if frame.language == "native"]
-    return names[-1] if names and _NEEDS_GIL.match(names[-1]) else ""
+    """The function through which native code came into the interpreter; empty for one that needs no GIL.
+
+    ``Python`` where it has no name, as behind a jump in an interpreter without symbols.
+    """
+    begin = sum(1 for _ in takewhile(lambda frame: _family(frame) == "libc", frames))
+    within = list(takewhile(_is_interpreters, frames[begin:]))
+    caller = frames[begin + len(within) :][:1]
+    names = [frame.function for frame in within if frame.language == "native"]
+    if not names or not caller or _family(caller[0]) == "libc" or _NEEDS_NONE.match(names[-1]):
+        return ""  # a thread of Python's own runs nothing but the interpreter
+    return names[-1] if _OF_THE_API.match(names[-1]) else "Python"
 
 
 def _is_interpreters(frame: Frame) -> bool:

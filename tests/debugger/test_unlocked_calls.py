@@ -39,13 +39,13 @@ def test_a_call_that_crashes(version, crash):
 
 
 def test_a_call_that_python_itself_refuses(crash):
-    assert crash("asks") == f"SIGABRT (Aborted): PyThreadState_Get {WAY}"
+    assert re.fullmatch(rf"SIGABRT \(Aborted\): Py(ThreadState_Get|thon) {re.escape(WAY)}", crash("asks"))
 
 
 def test_a_thread_that_has_never_taken_it(crash):
     note = crash("of_a_thread")
     assert re.match(
-        rf"SIGSEGV \(Segmentation fault\) at 0x\w+: _?PyObject_(CallNoArgs|MakeTpCall) {re.escape(WAY)};", note
+        rf"SIGSEGV \(Segmentation fault\) at 0x\w+: (_?PyObject_(CallNoArgs|MakeTpCall)|Python) {re.escape(WAY)};", note
     )
 
 

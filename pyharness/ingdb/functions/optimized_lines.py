@@ -4,6 +4,8 @@
   function begins: it takes code before the end of a prologue for a part of it (``skip_prologue_sal``, gdb 13 to 16).
 - Where a line begins with what is inlined into it, or another line begins at the same address, gdb drops the row that
   says so. With no other row that begins a statement it slides to a later line, out of a ``catch`` for example.
+- A line whose code is all inlined, as that of ``map.insert(...)``, has no row at all. gdb slides, into another branch
+  for example. The code that is inlined says for which line it is.
 
 So lines of code that GCC has optimized are looked up in the line table, and a stop there is at that line, whatever gdb
 says of the address.
@@ -21,12 +23,14 @@ from pyharness.ingdb.functions.user_functions import lines_at
 from pyharness.ingdb.process import libraries
 from pyharness.reading.binaries.line_table import Line
 from pyharness.reading.functions.optimization import is_optimized
+from pyharness.reading.functions.places_at import calls_inlined
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from pyharness.ingdb.functions.user_functions import UserFunction
     from pyharness.reading.binaries.line_table import LineTable
+    from pyharness.reading.functions.places_at import InlinedCall
 
 _LIBRARIES = re.compile(r"(std|__gnu_cxx|__cxxabiv1|pybind11|nanobind)::")
 _TORCH = re.compile(r"(at|c10|torch|caffe2)::")
@@ -37,6 +41,8 @@ class _Asked:
     """The lines that breakpoints at addresses stand for. A gdb has one program: so they are one for it."""
 
     lines: ClassVar[dict[int, Line]] = {}
+    depths: ClassVar[dict[int, int]] = {}
+    """Into how many functions the one is inlined whose line it is, for an address at which its call is inlined."""
 
 
 def addresses(file: str, line: int, functions: Sequence[UserFunction]) -> list[int]:
@@ -48,6 +54,8 @@ def addresses(file: str, line: int, functions: Sequence[UserFunction]) -> list[i
     if not any(row.line >= line for row in rows):
         rows = list(_rows_of_gdb(optimized))  # the last lines of a file may begin no statement
     if not usual:
+        if all(row.line != line for row in rows):
+            rows += _calls_from(line, rows, optimized[0].file)
         line = min((row.line for row in rows if row.line >= line), default=line)
         usual = _as_gdb_has_it(file, line)
     of_line = {row.address: row for row in rows if row.line == line}
@@ -57,8 +65,50 @@ def addresses(file: str, line: int, functions: Sequence[UserFunction]) -> list[i
     found = sorted({*found, *(pc for pc in usual if _block(pc, optimized[0].file) not in known)})
     if found == usual:
         return []
-    _Asked.lines.update({pc: of_line[pc] for pc in found if pc in of_line})
+    for pc in of_line.keys() & set(found):
+        _Asked.lines[pc] = of_line[pc]
+        depth = _depth_of_caller(pc, of_line[pc])
+        if depth is not None:
+            _Asked.depths[pc] = depth
     return found
+
+
+def _depth_of_caller(pc: int, asked: Line) -> int | None:
+    """Into how many functions the one is inlined that calls what is inlined at an address; ``None`` for no call.
+
+    gdb gives an inlined function the line of the call, and its file.
+    """
+    inlined = [function for function, _ in functions_around(pc)][:-1]
+    called = ((function.line, function.symtab.fullname()) for function in reversed(inlined))
+    return next((depth for depth, place in enumerate(called) if place == (asked.line, asked.file)), None)
+
+
+def _calls_from(line: int, rows: Sequence[Line], file: str) -> list[Line]:
+    """Where the code of inlined calls begins, from a line on to the next one of ``rows``: the first of each function.
+
+    Of the functions that have code before and behind the line.
+    """
+    before = max((row.line for row in rows if row.line < line), default=0)
+    behind = min((row.line for row in rows if row.line > line), default=line + 1)
+    first: dict[tuple[int, int, int], int] = {}
+    for bias, call in _calls_beside([row for row in rows if row.line in {before, behind}], file):
+        if line <= call.line < behind:
+            key, pc = (bias, call.within, call.line), call.entry + bias
+            first[key] = min(first.get(key, pc), pc, key=lambda each: (_is_cold(each), each))
+    return [Line(pc, file, of_line) for (_, _, of_line), pc in first.items()]
+
+
+def _calls_beside(rows: Sequence[Line], file: str) -> Iterator[tuple[int, InlinedCall]]:
+    """The inlined calls in functions that have one of the rows, with where their libraries are loaded."""
+    seen: set[tuple[int, int]] = set()
+    for row in rows:
+        extent = next(reversed([extent for _, extent in functions_around(row.address)]), None)
+        library = libraries.library_at(row.address)
+        if library is None or extent is None or extent in seen:
+            continue
+        seen.add(extent)
+        for call in calls_inlined(library.elf, row.address - library.bias, file):
+            yield library.bias, call
 
 
 def _as_gdb_has_it(file: str, line: int) -> list[int]:
@@ -78,19 +128,37 @@ def _is_optimized(function: UserFunction) -> bool:
 def forget() -> None:
     """Forget the lines of addresses: a library has gone."""
     _Asked.lines.clear()
+    _Asked.depths.clear()
+
+
+def is_asked(spec: str) -> bool:
+    """Whether a place, ``*0x...`` for an address, is such a line's: gdb may take the function there for another one."""
+    return spec.startswith("*") and int(spec[1:], 16) in _Asked.lines
 
 
 def standing(frame: gdb.Frame) -> tuple[gdb.Frame, str, int] | None:
     """The frame, file and line of a thread whose newest frame is at such a place."""
-    asked = _Asked.lines.get(frame.pc())
-    while asked:
-        is_inlined = frame.type() == gdb.INLINE_FRAME
-        if not is_of_library(frame.name() or "", asked.file) and asked.file == _file_of(frame, is_inlined=is_inlined):
-            return frame, asked.file, asked.line
-        if not is_inlined or (older := frame.older()) is None:
-            break
-        frame = older
+    asked, depth = _Asked.lines.get(frame.pc()), _Asked.depths.get(frame.pc())
+    if asked is None:
+        return None
+    frames = _inlined_into(frame)
+    for inside, each in enumerate(frames, 1):
+        outside = len(frames) - inside
+        if outside == depth if depth is not None else _is_asked(each, asked.file, is_inlined=outside > 0):
+            return each, asked.file, asked.line
     return None
+
+
+def _inlined_into(frame: gdb.Frame) -> list[gdb.Frame]:
+    """The frame, and those that it is inlined into."""
+    found = [frame]
+    while found[-1].type() == gdb.INLINE_FRAME and (older := found[-1].older()) is not None:
+        found.append(older)
+    return found
+
+
+def _is_asked(frame: gdb.Frame, file: str, *, is_inlined: bool) -> bool:
+    return not is_of_library(frame.name() or "", file) and file == _file_of(frame, is_inlined=is_inlined)
 
 
 def _file_of(frame: gdb.Frame, *, is_inlined: bool) -> str:

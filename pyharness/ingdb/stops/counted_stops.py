@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import gdb
 
 from pyharness.ingdb import call_operators, terminal
+from pyharness.ingdb.functions import optimized_lines
 from pyharness.ingdb.passing import passes
 from pyharness.ingdb.printers import values
 from pyharness.ingdb.settings import temporarily
@@ -18,9 +21,12 @@ from pyharness.model.errors import HarnessError
 from pyharness.protocol.mi import Logged
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from pyharness.ingdb.stops.one_call import Calls
     from pyharness.protocol.mi import Break
 
+_UNKNOWN = re.compile(r'No symbol "(\w+)" in current context')
 _hits: Counter[int] = Counter()
 """By the core's number of the breakpoint, which gdb may have at several addresses."""
 
@@ -35,9 +41,15 @@ class CountedStop(gdb.Breakpoint):
 
     def stop(self) -> bool:
         """Whether the thread is to stop."""
+        if passes():
+            return False
+        with _where_it_stands():
+            return self._wants()
+
+    def _wants(self) -> bool:
         asked = self._asked
         try:
-            if passes() or not self._counts():
+            if not self._counts():
                 return False
         except gdb.error as error:
             if asked.log:
@@ -61,6 +73,20 @@ class CountedStop(gdb.Breakpoint):
         return False
 
 
+@contextmanager
+def _where_it_stands() -> Iterator[None]:
+    """Have the function of the line selected, where a function of another file is inlined that gdb would select."""
+    found = optimized_lines.standing(gdb.newest_frame())
+    if found is None:
+        yield
+        return
+    found[0].select()
+    try:
+        yield
+    finally:
+        gdb.newest_frame().select()
+
+
 def _message(message: str, rank: int | None) -> str:
     texts, values_ = log_message.parts(message)
     return texts[0] + "".join(_value(each, rank) + text for each, text in zip(values_, texts[1:], strict=True))
@@ -80,5 +106,21 @@ def parses(spec: str, condition: str) -> None:
     probe = gdb.Breakpoint(spec, internal=True)
     try:
         probe.condition = condition
+    except gdb.error as error:
+        unknown = _UNKNOWN.match(str(error))
+        if not unknown or not spec.startswith("*") or not _is_known_around(int(spec[1:], 16), unknown[1]):
+            raise
     finally:
         probe.delete()
+
+
+def _is_known_around(pc: int, name: str) -> bool:
+    """Whether a variable is one of what the function at an address is inlined into: gdb looks no further than that."""
+    block: gdb.Block | None = gdb.block_for_pc(pc)
+    while block and not block.function:  # that one is where gdb has looked
+        block = block.superblock
+    while block := block.superblock if block else None:
+        if any(symbol.name in {name, "this"} for symbol in block):
+            return True
+        block = block.superblock
+    return False

@@ -55,7 +55,7 @@ def _uncaught(memory: Memory, inside: int) -> str:
 
 
 def _terminates(inside: int) -> Sequence[Frame] | None:
-    """The innermost frames where the C++ runtime has called ``abort``, or a handler that did; ``None`` where it has not.
+    """The innermost frames where the C++ runtime has called ``abort``, or a handler that did; else ``None``.
 
     Its own functions have no names.
     """

@@ -109,7 +109,7 @@ class _ConditionError(gdb.GdbError):
 
 def _stop_at(spec: str, request: Break, call: Calls | None) -> gdb.Breakpoint:
     """A breakpoint; one that stops at each of its hits is gdb's own, which tests its condition faster."""
-    counted = bool(request.hits or request.log or call)
+    counted = bool(request.hits or request.log or call) or optimized_lines.is_asked(spec)
     stop = CountedStop(spec, request, call) if counted else gdb.Breakpoint(spec)
     if request.condition:
         try:

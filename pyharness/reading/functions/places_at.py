@@ -9,8 +9,9 @@ import os
 import posixpath
 import re
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
+from pyharness.reading.binaries.abbreviations import ADDRESS
 from pyharness.reading.binaries.debug_entries import FOLDER, LINES, NAME, Entry, Unit, unit_at, units
 from pyharness.reading.binaries.line_table import UnitLines
 from pyharness.reading.functions.function_name import bare_name
@@ -26,7 +27,7 @@ _FUNCTION, _INLINED, _BLOCK, _NAMESPACE = 0x2E, 0x1D, 0x0B, 0x39
 _TYPES = {0x02, 0x13, 0x17}  # classes, structures, unions
 _ORIGIN, _SPECIFICATION = 0x31, 0x47
 _LINKAGE_NAMES = (0x6E, 0x2007)
-_CALL_FILE, _CALL_LINE = 0x58, 0x59
+_CALL_FILE, _CALL_LINE, _ENTRY_PC = 0x58, 0x59, 0x52
 _MOST_STEPS = 20
 _LONG_TYPE = re.compile(r"\b(?:short|long)(?: (?:long|unsigned|int))+\b")
 
@@ -111,6 +112,51 @@ def inlined_calls(unit: Unit, address: int) -> Iterator[tuple[int, list[int]]]:
                 blocks.append(child)
             elif child.tag == _INLINED:
                 yield child.number(_CALL_LINE), [low for low, high in unit.ranges(child) if low < high]
+
+
+class InlinedCall(NamedTuple):
+    """Where the code begins that is inlined for a call."""
+
+    line: int
+    entry: int
+    """Its first instruction: an address of the file's own."""
+    within: int
+    """What the call is written in, a function or one that is inlined itself: where its entry lies."""
+
+
+def calls_inlined(elf: Elf, address: int, file: str) -> list[InlinedCall]:
+    """The inlined calls in lines of ``file``, of the function at an address and of what is inlined there."""
+    source = elf.with_section(".debug_info")
+    try:
+        unit = unit_at(source, address) if source else None
+        return list(_calls_inlined(unit, address, file)) if unit else []
+    except (IndexError, ValueError, KeyError):
+        return []
+
+
+def _calls_inlined(unit: Unit, address: int, file: str) -> Iterator[InlinedCall]:
+    names, folder = _lines(unit.source, unit.root.number(LINES)).names, unit.text(unit.root, FOLDER)
+    files = {number for number, name in enumerate(names) if _path(folder, name) == file}
+    function = _function_at(unit, address)
+    around = [(function, function.offset)] if function else []
+    while around:
+        parent, within = around.pop()
+        for child in unit.children(parent):
+            if child.tag == _BLOCK:
+                around.append((child, within))
+            elif child.tag == _INLINED:
+                around.append((child, child.offset))
+                entry = _entry(unit, child)
+                if entry is not None and child.number(_CALL_FILE) in files:
+                    yield InlinedCall(child.number(_CALL_LINE), entry, within)
+
+
+def _entry(unit: Unit, inlined: Entry) -> int | None:
+    """Where code is entered; its lowest address where that is not said, ``None`` where it has none."""
+    form, _ = inlined.values.get(_ENTRY_PC, (0, 0))
+    if form == ADDRESS:
+        return inlined.number(_ENTRY_PC)
+    return min((low for low, high in unit.ranges(inlined) if low < high), default=None)
 
 
 def _covers(unit: Unit, entry: Entry, address: int) -> bool:
