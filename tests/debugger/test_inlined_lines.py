@@ -33,9 +33,11 @@ def test_a_line_before_it_slides_there(program):
     assert program.run_to(place("reads")).frame.line == line_of("inserts", SOURCE)
 
 
-def test_a_condition_knows_the_variables_of_the_line(program):
-    program.run_to(f"{place('inserts')} if index == 3")
-    assert program.evaluate("index") == "3"
+@pytest.mark.parametrize("mark", ["inserts", "sizes"])
+def test_a_condition_knows_the_variables_of_the_line(program, mark):
+    """The other line has rows, and begins with what is inlined."""
+    stop = program.run_to(f"{place(mark)} if index == 3")
+    assert (stop.frame.line, program.evaluate("index")) == (line_of(mark, SOURCE), "3")
 
 
 def test_a_typo_in_a_condition_is_found_before(program):

@@ -30,6 +30,8 @@ template <bool Twice>
       const auto found = table.insert(key, index); // @inserts
       if (found.second)
         kept.push_back(key); // @keeps
+      if (static_cast<long>(kept.size()) > count) // @sizes
+        kept.resize(count);
     }
   } else if (Twice) {
     for (long index = count; index < 0; ++index) {

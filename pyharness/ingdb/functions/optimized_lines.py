@@ -45,8 +45,12 @@ class _Asked:
     """Into how many functions the one is inlined whose line it is, for an address at which its call is inlined."""
 
 
-def addresses(file: str, line: int, functions: Sequence[UserFunction]) -> list[int]:
-    """Where to stop at a line of a file that has ``functions``, or the next line with code; empty: as gdb has it."""
+def addresses(file: str, line: int, functions: Sequence[UserFunction], *, evaluates: bool) -> list[int]:
+    """Where to stop at a line of a file that has ``functions``, or the next line with code; empty: as gdb has it.
+
+    ``evaluates``: whether something is computed there, for which gdb would look no further than a function that is
+    inlined.
+    """
     optimized = [function for function in functions if _is_optimized(function)]
     if not optimized:
         return []
@@ -63,14 +67,20 @@ def addresses(file: str, line: int, functions: Sequence[UserFunction]) -> list[i
     known = {_block(pc, optimized[0].file) for pc in found}
     # gdb has a place for each block, and also knows copies of a function that were inlined into other files.
     found = sorted({*found, *(pc for pc in usual if _block(pc, optimized[0].file) not in known)})
-    if found == usual:
+    if found == usual and not (evaluates and any(_begins_inlined(pc, optimized[0].file) for pc in found)):
         return []
-    for pc in of_line.keys() & set(found):
-        _Asked.lines[pc] = of_line[pc]
-        depth = _depth_of_caller(pc, of_line[pc])
+    for pc in found:
+        _Asked.lines[pc] = asked = of_line.get(pc) or Line(pc, optimized[0].file, line)
+        depth = _depth_of_caller(pc, asked)
         if depth is not None:
             _Asked.depths[pc] = depth
     return found
+
+
+def _begins_inlined(pc: int, file: str) -> bool:
+    """Whether an address lies in what a library has inlined into the function of its line."""
+    around = list(functions_around(pc))
+    return len(around) > 1 and is_of_library(around[0][0].print_name, file)
 
 
 def _depth_of_caller(pc: int, asked: Line) -> int | None:

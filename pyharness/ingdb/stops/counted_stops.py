@@ -119,8 +119,7 @@ def _is_known_around(pc: int, name: str) -> bool:
     block: gdb.Block | None = gdb.block_for_pc(pc)
     while block and not block.function:  # that one is where gdb has looked
         block = block.superblock
-    while block := block.superblock if block else None:
+    while block and (block := block.superblock):
         if any(symbol.name in {name, "this"} for symbol in block):
             return True
-        block = block.superblock
     return False

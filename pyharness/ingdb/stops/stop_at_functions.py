@@ -174,7 +174,8 @@ def _by_line(request: Break) -> list[str]:
     functions = _functions_of(request.file)
     if not functions and not _lies_within_another(request):
         return []
-    found = optimized_lines.addresses(request.file, request.line, functions)
+    evaluates = bool(request.condition or request.log)
+    found = optimized_lines.addresses(request.file, request.line, functions, evaluates=evaluates)
     return [f"*{address:#x}" for address in found] or [_line_spec(request.file, request.line)]
 
 
