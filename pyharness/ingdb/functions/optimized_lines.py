@@ -21,8 +21,10 @@ import gdb
 
 from pyharness.ingdb.functions.user_functions import lines_at
 from pyharness.ingdb.process import libraries
+from pyharness.model.user_code import is_user_source
 from pyharness.reading.binaries.line_table import Line
-from pyharness.reading.functions.optimization import is_optimized
+from pyharness.reading.functions.function_name import matches
+from pyharness.reading.functions.optimization import is_optimized, may_be_optimized
 from pyharness.reading.functions.places_at import calls_inlined
 
 if TYPE_CHECKING:
@@ -75,6 +77,24 @@ def addresses(file: str, line: int, functions: Sequence[UserFunction], *, evalua
         if depth is not None:
             _Asked.depths[pc] = depth
     return found
+
+
+def may_be_inlined(functions: Iterable[UserFunction]) -> bool:
+    """Whether the compiler may have inlined one of the functions somewhere."""
+    found = ((libraries.library_at(function.entry), function.entry) for function in functions)
+    return any(library and may_be_optimized(library.elf, entry - library.bias) for library, entry in found)
+
+
+def begins_copy(place: gdb.Symtab_and_line, name: str) -> bool:
+    """Whether a function of the user's of that name, inlined into another, begins at a place; a stop there is in it."""
+    file = place.symtab.fullname() if place.symtab else None
+    around = [function for function, _ in functions_around(place.pc)]
+    inside = next((index for index, each in enumerate(around[:-1]) if matches(each.print_name, name)), None)
+    if file is None or inside is None or not is_user_source(file):
+        return False
+    _Asked.lines[place.pc] = Line(place.pc, file, place.line)
+    _Asked.depths[place.pc] = len(around) - 1 - inside
+    return True
 
 
 def _begins_inlined(pc: int, file: str) -> bool:

@@ -26,6 +26,8 @@ from pyharness.reading.functions.symbol_names import demangled
 from pyharness.reading.process.file_changes import remedy
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from pyharness.ingdb.functions.user_functions import UserFunction
     from pyharness.ingdb.stops.one_call import Calls
 
@@ -226,64 +228,29 @@ def _by_function(name: str, *, own: bool) -> list[str]:
         for entry in known_functions()
         if matches(demangled(entry.linkage_name.encode()) if with_parameters else entry.name, name)
     ]
-    if matching:
-        return [f"*{entry.stop_address:#x}" for entry in matching]
-    return [f"*{address:#x}" for address in native_names.function_for_place(name, own=own)]
+    found = [entry.stop_address for entry in matching] or native_names.function_for_place(name, own=own)
+    if not found or (matching and optimized_lines.may_be_inlined(matching)):
+        found += [pc for pc in _inlined_copies(name) if pc not in found]
+    return [f"*{address:#x}" for address in found]
 
 
-def _inlined(name: str) -> str:
-    """A line of a function that has no code of its own, as a place, where gdb knows it as a part of others; or empty.
+def _inlined_copies(name: str) -> list[int]:
+    """Where the code of a function of the user's begins that is inlined into others, as far as gdb finds it."""
+    return [place.pc for place in _places_of_gdb(name) if optimized_lines.begins_copy(place, name)]
 
-    gdb itself would stop at some of those parts only: it does not find one that lies where its caller begins.
-    """
+
+def _places_of_gdb(name: str) -> Sequence[gdb.Symtab_and_line]:
     if not _NAME.fullmatch(name):
-        return ""
+        return ()
     try:
-        lines = gdb.decode_line(name)[1] or ()
+        return gdb.decode_line(name)[1] or ()
     except gdb.error:
-        return ""
-    places = {place for line in lines for place in _own_lines(line.pc, name)}
-    return next((f"native:{Path(file).name}:{line}" for file, line in sorted(places)), "")
-
-
-def _own_lines(pc: int, name: str) -> set[tuple[str, int]]:
-    """The function's own lines, each with its file, in the copy of it that was inlined here.
-
-    The line of the address itself may be one of what the function calls, which is inlined in its turn; and the line
-    that gdb has for such a function is the one that calls it.
-    """
-    extent = next(
-        (extent for function, extent in optimized_lines.functions_around(pc) if matches(function.print_name, name)),
-        None,
-    )
-    files = _files_of(*extent) if extent else []
-    entries = ((file, entry) for file in files for entry in file.linetable() if entry.line)
-    return {(file.filename, entry.line) for file, entry in entries if _innermost(entry.pc) == extent}
-
-
-def _files_of(start: int, end: int) -> list[gdb.Symtab]:
-    """The files that instructions come from: an inlined function's symbol has the file that calls it."""
-    files: dict[str, gdb.Symtab] = {}
-    while start < end:
-        place = gdb.find_pc_line(start)
-        if place.symtab:
-            files.setdefault(place.symtab.fullname(), place.symtab)
-        start = max(start, place.last or 0) + 1
-    return list(files.values())
-
-
-def _innermost(pc: int) -> tuple[int, int] | None:
-    return next((extent for _, extent in optimized_lines.functions_around(pc)), None)
+        return ()
 
 
 def _hint(request: Break) -> str:
     if gone := changes():
         return f"{gone}. {remedy(gone).capitalize()} to stop there."
-    if request.function and (line := _inlined(request.function)):
-        return (
-            f"The compiler has inlined {request.function} into what calls it and left no code of its own.\n"
-            f"Name a line of it, as {line}, or build it with -fno-inline."
-        )
     if lacking := ", ".join(Path(path).name for path in libraries.without_dwo()):
         return (
             f"{lacking}: the .dwo files of -gsplit-dwarf are not where they were written. {_nearest(request)}".rstrip()

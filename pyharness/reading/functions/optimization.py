@@ -26,6 +26,11 @@ def is_optimized(elf: Elf, address: int) -> bool:
     return address in _Optimized.of(elf) if len(levels) > 1 else True in levels
 
 
+def may_be_optimized(elf: Elf, address: int) -> bool:
+    """Whether the code at an address is, or was made by a compiler that does not say so, as Clang and rustc."""
+    return is_optimized(elf, address) or not _levels(elf)
+
+
 @lru_cache(maxsize=64)
 def _levels(elf: Elf) -> frozenset[bool]:
     """What the units of a file say, without reading them: most files are of one kind."""
