@@ -32,8 +32,12 @@ def test_each_line_is_where_the_program_stops(program, mark):
 
 
 def test_a_line_without_code_slides_to_the_next_that_has_some(program):
-    for mark in ("catches", "returns"):
-        assert program.run_to(place(mark)).frame.line == line_of(mark, SOURCE) + 1
+    assert program.run_to(place("returns")).frame.line == line_of("returns", SOURCE) + 1
+
+
+def test_the_line_of_a_catch_whose_code_begins_no_statement(program):
+    program.set_breakpoint(place("catches"))
+    assert [stop.frame.line for stop in iter(program.resume, None)] == [line_of("catches", SOURCE)] * 3
 
 
 def test_it_stops_there_each_time_and_nowhere_else(program):

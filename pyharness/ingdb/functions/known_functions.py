@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 import gdb
 
-from pyharness.ingdb.functions import inlined_here, many_functions, optimized_lines, user_functions
+from pyharness.ingdb.functions import asked_places, inlined_here, many_functions, user_functions
+from pyharness.ingdb.functions.around import is_of_library
 from pyharness.ingdb.process import fatal_signal, libraries
 from pyharness.model.glue import glue_family
 from pyharness.model.kernel_frames import is_kernel, mapped_lines
@@ -44,7 +45,7 @@ def innermost() -> tuple[gdb.Frame, str | None, int | None]:
     where a load of one crashed.
     """
     frame = inlined_here.shown(gdb.newest_frame())
-    if found := optimized_lines.standing(frame):
+    if found := asked_places.standing(frame):
         return found
     place = frame.find_sal()
     file, line = place.symtab.fullname() if place.symtab else None, place.line or None
@@ -82,7 +83,7 @@ def _beginning(frame: gdb.Frame, file: str, line: int | None) -> gdb.Frame:
     Clang has that line at its first instruction, rustc behind the prologue, and in it what is inlined first.
     """
     outer = _outermost(frame)
-    while frame != outer and optimized_lines.is_of_library(frame.name() or "", file) and (older := frame.older()):
+    while frame != outer and is_of_library(frame.name() or "", file) and (older := frame.older()):
         frame = older  # no line of the user's is in it
     function = outer.function() if outer != frame else None
     if function is None or function.symtab.fullname() != file:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import gdb
 
 from pyharness.ingdb import call_operators, terminal
-from pyharness.ingdb.functions import optimized_lines
+from pyharness.ingdb.functions import asked_places
 from pyharness.ingdb.passing import passes
 from pyharness.ingdb.printers import values
 from pyharness.ingdb.settings import temporarily
@@ -76,7 +76,7 @@ class CountedStop(gdb.Breakpoint):
 @contextmanager
 def _where_it_stands() -> Iterator[None]:
     """Have the function of the line selected, where a function of another file is inlined that gdb would select."""
-    found = optimized_lines.standing(gdb.newest_frame())
+    found = asked_places.standing(gdb.newest_frame())
     if found is None:
         yield
         return

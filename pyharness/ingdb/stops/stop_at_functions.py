@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import gdb
 
-from pyharness.ingdb.functions import native_names, optimized_lines
+from pyharness.ingdb.functions import asked_places, inlined_copies, native_names, optimized_lines
+from pyharness.ingdb.functions.around import symtab_of
 from pyharness.ingdb.functions.known_functions import known_functions
 from pyharness.ingdb.process import libraries
 from pyharness.ingdb.stops.counted_stops import CountedStop, parses
@@ -26,8 +26,6 @@ from pyharness.reading.functions.symbol_names import demangled
 from pyharness.reading.process.file_changes import remedy
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from pyharness.ingdb.functions.user_functions import UserFunction
     from pyharness.ingdb.stops.one_call import Calls
 
@@ -35,9 +33,6 @@ _bound: dict[int, dict[str, gdb.Breakpoint]] = {}
 """Where a breakpoint is set, by the core's number of it: a library that is loaded later may have the function, too."""
 _asleep: set[int] = set()
 """gdb's numbers of those that are set in a library which has gone, and may come again."""
-
-_NAME = re.compile(r"[A-Za-z_]\w*(?:::~?\w+|<.*>)*(?:\(.*\))?")
-"""A function, maybe with its parameters. gdb takes much else for a place, and ends where some of it cannot be."""
 
 
 def set_breakpoint(request: Break, call: Calls | None = None) -> Bound:
@@ -95,7 +90,7 @@ def _wake(stops: list[gdb.Breakpoint]) -> None:
 
 def _on_free_objfile(_event: object) -> None:
     """A library went: gdb 18 would still insert what is set at an address of it, fail, and let no thread go on."""
-    optimized_lines.forget()
+    asked_places.forget(_is_there)
     for spec, stop in [each for bound in _bound.values() for each in bound.items()]:
         if spec.startswith("*") and stop.is_valid() and stop.enabled and not _is_there(int(spec[1:], 16)):
             _asleep.add(stop.number)
@@ -111,7 +106,7 @@ class _ConditionError(gdb.GdbError):
 
 def _stop_at(spec: str, request: Break, call: Calls | None) -> gdb.Breakpoint:
     """A breakpoint; one that stops at each of its hits is gdb's own, which tests its condition faster."""
-    counted = bool(request.hits or request.log or call) or optimized_lines.is_asked(spec)
+    counted = bool(request.hits or request.log or call) or asked_places.is_asked(spec)
     stop = CountedStop(spec, request, call) if counted else gdb.Breakpoint(spec)
     if request.condition:
         try:
@@ -214,7 +209,7 @@ def _no_such_line(request: Break) -> gdb.GdbError:
     functions, line = _functions_of(request.file), request.line
     files = sorted({function.file for function in functions})
     counts = [f"{file} has {count} lines" for file in files if (count := line_count(file)) is not None and count < line]
-    tables = filter(None, (optimized_lines.symtab_of(function.entry) for function in functions))
+    tables = filter(None, (symtab_of(function.entry) for function in functions))
     last = max((entry.line for table in tables for entry in table.linetable()), default=0)
     behind = "; ".join(counts) or f"{files[0]} has no code behind line {last}"
     return gdb.GdbError(f"There is no line {line} with code: {behind}.\nName a line with code.")
@@ -229,23 +224,9 @@ def _by_function(name: str, *, own: bool) -> list[str]:
         if matches(demangled(entry.linkage_name.encode()) if with_parameters else entry.name, name)
     ]
     found = [entry.stop_address for entry in matching] or native_names.function_for_place(name, own=own)
-    if not found or (matching and optimized_lines.may_be_inlined(matching)):
-        found += [pc for pc in _inlined_copies(name) if pc not in found]
+    if not found or (matching and inlined_copies.may_be(matching)):
+        found += [pc for pc in inlined_copies.addresses(name) if pc not in found]
     return [f"*{address:#x}" for address in found]
-
-
-def _inlined_copies(name: str) -> list[int]:
-    """Where the code of a function of the user's begins that is inlined into others, as far as gdb finds it."""
-    return [place.pc for place in _places_of_gdb(name) if optimized_lines.begins_copy(place, name)]
-
-
-def _places_of_gdb(name: str) -> Sequence[gdb.Symtab_and_line]:
-    if not _NAME.fullmatch(name):
-        return ()
-    try:
-        return gdb.decode_line(name)[1] or ()
-    except gdb.error:
-        return ()
 
 
 def _hint(request: Break) -> str:
