@@ -119,7 +119,7 @@ class InlinedCall(NamedTuple):
 
     line: int
     entry: int
-    """Its first instruction: an address of the file's own."""
+    """The first instruction: an address of the file's own."""
     within: int
     """What the call is written in, a function or one that is inlined itself: where its entry lies."""
 
