@@ -89,11 +89,7 @@ def _from(line: int, rows: Sequence[Line], functions: Sequence[UserFunction]) ->
     gdb slides in some of the instances only.
     """
     file = functions[0].file
-    before = max((row.line for row in rows if row.line < line), default=0)
-    begun = max((function.line for function in functions if function.line <= line), default=0)
-    inside = [row.address for row in rows if row.line == before]
-    inside += [function.entry for function in functions if function.line == begun]
-    lacking = {_outermost(pc): pc for pc in inside}
+    lacking = {_outermost(pc): pc for pc in _beside(line, rows, functions)}
     calls = _calls(line, lacking.values(), file)
     called = {_outermost(row.address) for row in calls if row.line == line}
     within = [row for row in _rows_of_gdb(functions) if row.line == line and _outermost(row.address) not in called]
@@ -106,7 +102,16 @@ def _from(line: int, rows: Sequence[Line], functions: Sequence[UserFunction]) ->
         found += new
         if not lacking:
             break
-    return found
+    behind = min((row.line for row in rows if row.line > line), default=0)
+    return found or [row for row in rows if row.line == behind]  # no function has the line
+
+
+def _beside(line: int, rows: Sequence[Line], functions: Sequence[UserFunction]) -> Iterator[int]:
+    """Addresses in each function that a line may be in: one that begins before it, or has the line before it."""
+    begun = max((function.line for function in functions if function.line <= line), default=0)
+    yield from (function.entry for function in functions if function.line == begun)
+    before = max((row.line for row in rows if row.line < line), default=0)
+    yield from (row.address for row in rows if row.line == before)
 
 
 def _outermost(pc: int) -> tuple[int, int] | None:
