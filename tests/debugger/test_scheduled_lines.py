@@ -22,9 +22,3 @@ def test_it_stops_there_in_each_instance_of_the_template(program, mark, passes):
     stops = [(stop.frame.function, stop.frame.line) for stop in iter(program.resume, None)]
     line = line_of(mark, SOURCE)
     assert stops == [("scaled<float>", line)] * passes + [("scaled<double>", line)] * passes
-
-
-def test_a_line_before_a_template_slides_to_each_instance_of_it(program):
-    program.set_breakpoint(f"native:{SOURCE.name}:1")
-    stops = [stop.frame.function for stop in iter(program.resume, None)]
-    assert stops == ["scaled<float>", "scaled<double>"]
