@@ -1,4 +1,4 @@
-"""Which function of Python's native code has called, by the innermost frames of a thread without the GIL."""
+"""The function of Python's C API that native code has called, by the innermost frames of a thread without the GIL."""
 
 import pytest
 
